@@ -33,8 +33,7 @@
 // # Other packages
 //
 //   - Annotated images: dataset/coco, dataset/voc and dataset/masks.
-//   - Arrays, tables and volumes: dataset/npy, dataset/idx, dataset/csv and dataset/volume. The dtypes float16 and
-//     bfloat16 are in dataset/half.
+//   - Arrays, tables and volumes: dataset/npy, dataset/idx, dataset/csv and dataset/volume.
 //   - Preprocessed samples in one file: dataset/packed.
 //   - WebDataset, TFRecord and MosaicML's MDS: dataset/shards. Parquet files: dataset/shards/parquet.
 //   - Web servers and buckets: dataset/objects, with dataset/objects/prefetch, dataset/objects/cache, dataset/objects/s3,
@@ -42,7 +41,7 @@
 //   - Data that is read once, such as a queue: dataset/stream.
 //   - What a loader does: loader/trace draws a timeline, loader/live has a page, and loader/otel exports metrics.
 //   - Batches for others: loader/serve and loader/remote for other machines, loader/share for Python, loader/gomlx for
-//     GoMLX.
+//     GoMLX, loader/tensors for gorgonia.
 //   - Page-locked memory and CUDA: gpu, gpu/feed and gpu/cuda.
 //
 // The stores s3, gcs and azure, parquet, otel, gomlx and all of gpu are modules of their own, so that the others need few

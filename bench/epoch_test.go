@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/analysis"
@@ -23,7 +22,7 @@ import (
 // slowSamples take 10 ms each without using the processor, so that a synctest bubble gives
 // exact waits for any number of workers.
 func slowSamples(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{}}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{}}}
 	return dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		time.Sleep(10 * time.Millisecond)
 		dataset.Set(dst, 0, float32(1))

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
@@ -31,7 +29,7 @@ import (
 //
 //	go test -run '^$' -bench Observe -benchtime 30s ./bench
 func BenchmarkObserve(b *testing.B) {
-	tiny := dataset.Func(sized(1<<14, 1<<20, 1<<20), dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	tiny := dataset.Func(sized(1<<14, 1<<20, 1<<20), dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, int64(i))
 		return nil
 	})

@@ -36,7 +36,7 @@ func (r *Run) Open() error {
 		options = append(options, loader.Help(r.Config.Help == result.HelpOn))
 	}
 	if r.Study == result.Profile && r.target == nil {
-		r.target = make([]float32, r.Config.Batch*r.Dataset.Spec()[0].Shape.TotalSize())
+		r.target = make([]float32, r.Config.Batch*r.Dataset.Spec()[0].Shape.Elements())
 		for i := range r.target {
 			r.target[i] = 1 // so that the system provides the memory before the clock starts
 		}

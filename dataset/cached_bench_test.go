@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -22,7 +20,7 @@ func BenchmarkCached(b *testing.B) {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("bytes=%d/workers=%d", size, workers), func(b *testing.B) {
 				n := (256 << 20) / size
-				spec := dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{size}}}
+				spec := dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{size}}}
 				plain := make([]byte, n*size)
 				for i := range plain {
 					plain[i] = byte(i)

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -31,9 +29,9 @@ func cached(t testing.TB, ds dataset.Dataset, limit int64) *dataset.Cache {
 // empty, and counts how often each is read.
 func notes(n int, reads []atomic.Int32) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
 		labelField,
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		reads[i].Add(1)
@@ -101,7 +99,7 @@ func TestCachedPlacesWhatTheDatasetPlaces(t *testing.T) {
 
 func TestCachedKeepsTheFirstSamplesRead(t *testing.T) {
 	reads := make([]int, 10)
-	rows := dataset.Func(10, dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{25}}},
+	rows := dataset.Func(10, dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{25}}},
 		func(_ context.Context, i int, dst dataset.Slot) error {
 			reads[i]++
 			return nil

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-
-	"gorgonia.org/tensor"
 )
 
 // A CIFAROption changes what [CIFAR10] and [CIFAR100] do.
@@ -141,7 +139,7 @@ func readCIFAR(fsys fs.FS, split Split, set cifarSet, options []CIFAROption) (*I
 	for l := range fields {
 		fields[l] = set.labels[l].field
 	}
-	p := newImages(tensor.Shape{3, cifarSide, cifarSide}, fields...)
+	p := newImages(Shape{3, cifarSide, cifarSide}, fields...)
 	for _, name := range wanted {
 		f := r.read[name]
 		for l := range f.labels {

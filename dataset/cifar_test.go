@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -58,11 +56,11 @@ func TestCIFAR10ReadsTheBinaryVersion(t *testing.T) {
 		t.Errorf("classes %q", got)
 	}
 	s := datatest.Sample(t, train, 7)
-	image := s["image"].Data().([]uint8)
+	image := dataset.ValuesOf[uint8](s["image"])
 	if got, want := []byte{image[0], image[31], image[1024], image[2048], image[3071]}, []byte{31, 62, 101, 201, 200}; !bytes.Equal(got, want) {
 		t.Errorf("pixels %v, want %v", got, want)
 	}
-	if got := s["label"].Data(); got != int64(8) {
+	if got := dataset.ValuesOf[int64](s["label"])[0]; got != 8 {
 		t.Errorf("label %v, want 8", got)
 	}
 	if got, want := train.Name(7), "data_batch_4.bin, image 1"; got != want || train.Name(10) != "" {
@@ -91,7 +89,7 @@ func TestCIFAR100HasFineAndCoarseLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := datatest.Sample(t, ds, 0)
-	if s["label"].Data() != int64(99) || s["coarse"].Data() != int64(19) || s["image"].Data().([]uint8)[0] != 1 {
+	if dataset.ValuesOf[int64](s["label"])[0] != 99 || dataset.ValuesOf[int64](s["coarse"])[0] != 19 || dataset.ValuesOf[uint8](s["image"])[0] != 1 {
 		t.Errorf("labels %v and %v", s["label"].Data(), s["coarse"].Data())
 	}
 	if fine, coarse := ds.Classes(), ds.CoarseClasses(); fine[99] != "last" || coarse[19] != "last" {
@@ -173,8 +171,8 @@ func TestWriteCIFARWritesWhatCIFARReads(t *testing.T) {
 }
 
 func TestWriteCIFARRefusesOtherSamples(t *testing.T) {
-	image := dataset.Named("image", tensor.New(tensor.WithShape(1, 3, 32, 32), tensor.WithBacking(make([]uint8, 3072))))
-	flat := dataset.Named("image", tensor.New(tensor.WithShape(1, 32, 32, 3), tensor.WithBacking(make([]uint8, 3072))))
+	image := dataset.Named("image", dataset.TensorOf(make([]uint8, 3072), 1, 3, 32, 32))
+	flat := dataset.Named("image", dataset.TensorOf(make([]uint8, 3072), 1, 32, 32, 3))
 	for want, ds := range map[string]dataset.Dataset{
 		`dataset: no field "label": the dataset has image uint8 (3, 32, 32)`:              datatest.Tensors(t, image),
 		`dataset: field image uint8 (32, 32, 3): want uint8 (3, 32, 32)`:                  datatest.Tensors(t, flat),
@@ -204,14 +202,14 @@ func TestCIFARGoesStraightThroughTheTransforms(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, s := datatest.Sample(t, train, 3), datatest.Sample(t, p, 3)
-	got := s["image"].Data().([]float32)
-	for i, v := range raw["image"].Data().([]uint8) {
+	got := dataset.ValuesOf[float32](s["image"])
+	for i, v := range dataset.ValuesOf[uint8](raw["image"]) {
 		want := (float32(v)/255 - mean[i/1024]) / std[i/1024]
 		if got[i] != want {
 			t.Fatalf("value %d is %v, want %v", i, got[i], want)
 		}
 	}
-	if s["label"].Data() != raw["label"].Data() {
+	if !bytes.Equal(s["label"].Bytes(), raw["label"].Bytes()) {
 		t.Errorf("label %v, want %v", s["label"].Data(), raw["label"].Data())
 	}
 }

@@ -104,7 +104,7 @@ func TestCIFARReadsThePythonVersion(t *testing.T) {
 			if got, want := train.Name(7), place+"data_batch_4, image 1"; got != want {
 				t.Errorf("%s: name %q, want %q", version, got, want)
 			}
-			image := datatest.Sample(t, train, 7)["image"].Data().([]uint8)
+			image := dataset.ValuesOf[uint8](datatest.Sample(t, train, 7)["image"])
 			if got, want := []byte{image[0], image[1023], image[1024], image[2048], image[3071]}, []byte{41, 41, 104, 201, 201}; !bytes.Equal(got, want) {
 				t.Errorf("%s, %s: pixels %v, want %v", version, place, got, want)
 			}
@@ -115,7 +115,7 @@ func TestCIFARReadsThePythonVersion(t *testing.T) {
 			continue
 		}
 		s := datatest.Sample(t, hundred, 1)
-		if s["label"].Data() != int64(51) || s["coarse"].Data() != int64(8) || s["image"].Data().([]uint8)[2048] != 201 {
+		if dataset.ValuesOf[int64](s["label"])[0] != 51 || dataset.ValuesOf[int64](s["coarse"])[0] != 8 || dataset.ValuesOf[uint8](s["image"])[2048] != 201 {
 			t.Errorf("%s: labels %v and %v", version, s["label"].Data(), s["coarse"].Data())
 		}
 		if fine, coarse := hundred.Classes(), hundred.CoarseClasses(); fine[99] != "fine 99" || coarse[19] != "coarse 19" {

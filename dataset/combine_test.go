@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -27,7 +25,7 @@ func must(ds dataset.Dataset, err error) dataset.Dataset {
 
 // twice puts a field with the double of every value before the field of a journal.
 func twice(j journal) dataset.Spec {
-	return append(dataset.Spec{{Name: "double", Dtype: tensor.Int}}, j.Spec()...)
+	return append(dataset.Spec{{Name: "double", Dtype: dataset.Int}}, j.Spec()...)
 }
 
 func double(dst, src dataset.Slot) error {
@@ -39,7 +37,7 @@ func double(dst, src dataset.Slot) error {
 }
 
 // widened replaces the field "a" by fields computed from it.
-var widened = dataset.Spec{{Name: "a", Dtype: tensor.Int64}, {Name: "all", Dtype: tensor.Uint8, Ragged: true}}
+var widened = dataset.Spec{{Name: "a", Dtype: dataset.Int64}, {Name: "all", Dtype: dataset.Uint8, Ragged: true}}
 
 func widen(dst, src dataset.Slot) error {
 	a := dataset.Row[int32](src, 0)[0]

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"log"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
 // Every sample is made once, in the first epoch.
 func ExampleCached() {
 	made := 0
-	slow := dataset.Func(3, dataset.Spec{{Name: "x", Dtype: tensor.Float64}},
+	slow := dataset.Func(3, dataset.Spec{{Name: "x", Dtype: dataset.Float64}},
 		func(_ context.Context, i int, dst dataset.Slot) error {
 			made++
 			dataset.Set(dst, 0, float64(i)/2)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -17,8 +15,8 @@ func (s squares) Len() int { return s.n }
 
 func (s squares) Spec() dataset.Spec {
 	return dataset.Spec{
-		{Name: "numbers", Dtype: tensor.Int32, Ragged: true},
-		{Name: "square", Dtype: tensor.Int64},
+		{Name: "numbers", Dtype: dataset.Int32, Ragged: true},
+		{Name: "square", Dtype: dataset.Int64},
 	}
 }
 
@@ -68,8 +66,8 @@ func ExampleAt() {
 
 func ExampleSpec() {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 224, 224}},
-		{Name: "boxes", Dtype: tensor.Int16, Shape: tensor.Shape{4}, Ragged: true},
+		{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, 224, 224}},
+		{Name: "boxes", Dtype: dataset.Int16, Shape: dataset.Shape{4}, Ragged: true},
 	}
 	fmt.Println(spec, spec.Validate(), spec.Index("boxes"))
 	fmt.Println(spec[0].Elements(), spec[0].Bytes(), spec[1].Bytes())
@@ -104,7 +102,7 @@ func ExampleSlot_With() {
 		dataset.Set(dst, 0, int64(len(own.Bytes())/4))
 		return nil
 	}
-	dst := dataset.NewSlot(dataset.Field{Name: "count", Dtype: tensor.Int64}, inner.Spec()[1])
+	dst := dataset.NewSlot(dataset.Field{Name: "count", Dtype: dataset.Int64}, inner.Spec()[1])
 	if err := place(3, dst); err != nil {
 		log.Fatal(err)
 	}
@@ -113,7 +111,7 @@ func ExampleSlot_With() {
 }
 
 func ExampleRow() {
-	field := dataset.Field{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}}
+	field := dataset.Field{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}}
 	slot := dataset.NewSlot(field)
 	copy(dataset.Row[float32](slot, 0), []float32{1, 2, 3, 4})
 	fmt.Println(dataset.Row[float32](slot, 0))
@@ -121,7 +119,7 @@ func ExampleRow() {
 }
 
 func ExampleSet() {
-	field := dataset.Field{Name: "label", Dtype: tensor.Int64}
+	field := dataset.Field{Name: "label", Dtype: dataset.Int64}
 	slot := dataset.NewSlot(field)
 	dataset.Set(slot, 0, int64(5))
 	fmt.Println(dataset.Row[int64](slot, 0))
@@ -129,10 +127,48 @@ func ExampleSet() {
 }
 
 func ExampleGrow() {
-	field := dataset.Field{Name: "text", Dtype: tensor.Uint8, Ragged: true}
+	field := dataset.Field{Name: "text", Dtype: dataset.Uint8, Ragged: true}
 	slot := dataset.NewSlot(field)
 	copy(dataset.Grow[uint8](slot, 0, 5), "hello")
 	copy(dataset.Grow[uint8](slot, 0, 7)[5:], " !")
 	fmt.Printf("%s\n", dataset.Row[uint8](slot, 0))
 	// Output: hello !
+}
+
+// A sample's tensors have their dtype, their shape and their values.
+func ExampleTensor() {
+	ds, err := dataset.Tensors(
+		dataset.Named("image", dataset.TensorOf([]float32{0, 1, 2, 3, 4, 5, 6, 7}, 2, 1, 2, 2)),
+		dataset.Named("label", []int64{7, 8}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), ds, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	image, label := sample["image"], sample["label"]
+	fmt.Println(image, image.Shape().Elements())
+	fmt.Println(label.Dtype(), label.Data(), dataset.ValuesOf[int64](label))
+	// Output:
+	// [[[4 5] [6 7]]] 4
+	// int64 8 [8]
+}
+
+// A dtype knows its name and size.
+func ExampleDtype() {
+	dt, err := dataset.ParseDtype("bfloat16")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(dt, dt.Size(), "bytes,", dt.Type(), dt.IsFloat(), dt.IsInteger(), dt == dataset.DtypeOf[dataset.BF16]())
+	// Output: bfloat16 2 bytes, dataset.BF16 true false true
+}
+
+// NewTensor is for memory that was read from elsewhere.
+func ExampleNewTensor() {
+	memory := []byte{1, 0, 2, 0}
+	x := dataset.NewTensor(dataset.Uint8, dataset.Shape{2, 2}, memory)
+	fmt.Println(x, x.Bytes())
+	// Output: [[1 0] [2 0]] [1 0 2 0]
 }

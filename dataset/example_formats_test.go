@@ -7,8 +7,6 @@ import (
 	"log"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -19,7 +17,7 @@ func colours(n, channels, side int, labels ...dataset.Values) dataset.Dataset {
 	for i := range pixels {
 		pixels[i] = uint8(20 * (i / (channels * side * side)))
 	}
-	image := tensor.New(tensor.WithShape(n, channels, side, side), tensor.WithBacking(pixels))
+	image := dataset.TensorOf(pixels, n, channels, side, side)
 	ds, err := dataset.Tensors(append([]dataset.Values{dataset.Named("image", image)}, labels...)...)
 	if err != nil {
 		log.Fatal(err)
@@ -51,8 +49,8 @@ func ExampleCIFAR10() {
 		log.Fatal(err)
 	}
 	fmt.Println(ds.Len(), ds.Spec())
-	fmt.Println(test.Name(1), test.Labels(), test.Classes()[s["label"].Data().(int64)])
-	fmt.Println(s["image"].Data().([]float32)[0]) // the byte is 20
+	fmt.Println(test.Name(1), test.Labels(), test.Classes()[dataset.ValuesOf[int64](s["label"])[0]])
+	fmt.Println(dataset.ValuesOf[float32](s["image"])[0]) // the byte is 20
 	// Output:
 	// 3 image float32 (3, 32, 32), label int64 ()
 	// test_batch.bin, image 1 [3 8 3] ship

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -32,7 +30,7 @@ func first(ds dataset.Dataset) dataset.Sample {
 // Labels become one-hot vectors. The image is passed on.
 func ExampleMap() {
 	ds := digits()
-	spec := dataset.Spec{ds.Spec()[0], {Name: "target", Dtype: tensor.Float32, Shape: tensor.Shape{3}}}
+	spec := dataset.Spec{ds.Spec()[0], {Name: "target", Dtype: dataset.Float32, Shape: dataset.Shape{3}}}
 	oneHot, err := dataset.Map(ds, spec, func(dst, src dataset.Slot) error {
 		dataset.Row[float32](dst, 1)[dataset.Row[int64](src, 1)[0]] = 1
 		return nil
@@ -50,7 +48,7 @@ func ExampleMap() {
 // Bytes become floats from 0 to 1.
 func ExampleMap_cast() {
 	ds := digits()
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{4}}, ds.Spec()[1]}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{4}}, ds.Spec()[1]}
 	floats, err := dataset.Map(ds, spec, func(dst, src dataset.Slot) error {
 		for k, v := range dataset.Row[uint8](src, 0) {
 			dataset.Row[float32](dst, 0)[k] = float32(v) / 255

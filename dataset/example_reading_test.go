@@ -9,8 +9,6 @@ import (
 	"os"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 )
@@ -71,7 +69,7 @@ func ExampleForeseeFiles() {
 // then reads the parts that are needed.
 func ExamplePartReader() {
 	ctx := context.Background()
-	spec := dataset.Spec{{Name: "text", Dtype: tensor.Uint8, Ragged: true}, {Name: "label", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "text", Dtype: dataset.Uint8, Ragged: true}, {Name: "label", Dtype: dataset.Int64}}
 	texts := dataset.Func(1, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, 1<<20), "It was a dark and stormy night")
 		dataset.Set(dst, 1, int64(7))

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -51,7 +49,7 @@ func ExampleNoClasses() {
 }
 
 func ExampleTensors() {
-	images := tensor.New(tensor.WithShape(2, 1, 2), tensor.WithBacking([]float32{.1, .2, .3, .4}))
+	images := dataset.TensorOf([]float32{.1, .2, .3, .4}, 2, 1, 2)
 	ds, err := dataset.Tensors(
 		dataset.Named("image", images),
 		dataset.Named("label", []int64{7, 8}))
@@ -72,8 +70,8 @@ func ExampleTensors() {
 // A function makes noise; the label is its standard deviation.
 func ExampleFunc() {
 	spec := dataset.Spec{
-		{Name: "noise", Dtype: tensor.Float64, Shape: tensor.Shape{1000}},
-		{Name: "label", Dtype: tensor.Int64},
+		{Name: "noise", Dtype: dataset.Float64, Shape: dataset.Shape{1000}},
+		{Name: "label", Dtype: dataset.Int64},
 	}
 	ds := dataset.Func(10, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		noise := dataset.Row[float64](dst, 0)
@@ -110,7 +108,7 @@ func spell(ds dataset.Dataset) string {
 		}
 		var text []byte
 		for _, f := range ds.Spec() {
-			text = append(text, s[f.Name].Data().(byte))
+			text = append(text, dataset.ValuesOf[uint8](s[f.Name])[0])
 		}
 		samples = append(samples, string(text))
 	}

@@ -7,8 +7,6 @@ import (
 	"log"
 	"os"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -17,7 +15,7 @@ import (
 type table struct{ n int }
 
 func (t table) Len() int                      { return t.n }
-func (t table) Spec() dataset.Spec            { return dataset.Spec{{Name: "square", Dtype: tensor.Int64}} }
+func (t table) Spec() dataset.Spec            { return dataset.Spec{{Name: "square", Dtype: dataset.Int64}} }
 func (t table) Open() (dataset.Reader, error) { return t, nil }
 func (t table) Close() error                  { return nil }
 
@@ -66,7 +64,7 @@ func ExampleBatchReader() {
 
 // Every worker has a device of its own, which it finds by its id.
 func ExampleWorker() {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}}
 	devices := []string{"cuda:0", "cuda:1"}
 	used := make([]bool, len(devices)) // a worker writes its own element
 	ds := dataset.Func(1000, spec, func(ctx context.Context, i int, dst dataset.Slot) error {
@@ -95,7 +93,7 @@ func ExampleWorker() {
 // A panic in your own code is an error that names the sample. The loop and the other workers
 // end in order.
 func ExamplePanicError() {
-	spec := dataset.Spec{{Name: "label", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "label", Dtype: dataset.Int64}}
 	labels := []int64{1, 0, 1}
 	ds := dataset.Func(4, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, labels[i])

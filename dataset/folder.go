@@ -10,8 +10,6 @@ import (
 	"slices"
 	"sort"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/slots"
@@ -131,11 +129,11 @@ func (f *Folder) Len() int { return f.ends[len(f.ends)-1] }
 // Spec is "image", ragged uint8, the encoded file, and "label", int64, the
 // class. With [NoClasses] it is "image" alone.
 func (f *Folder) Spec() Spec {
-	image := Field{Name: "image", Dtype: tensor.Uint8, Ragged: true}
+	image := Field{Name: "image", Dtype: Uint8, Ragged: true}
 	if f.flat {
 		return Spec{image}
 	}
-	return Spec{image, {Name: "label", Dtype: tensor.Int64}}
+	return Spec{image, {Name: "label", Dtype: Int64}}
 }
 
 // Classes are the names of the classes, sorted; a label is an index into them. They are nil

@@ -115,7 +115,7 @@ func TestFileThatChangesIsReadToItsEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(s["image"].Data().([]byte)); got != content {
+		if got := string(dataset.ValuesOf[uint8](s["image"])); got != content {
 			t.Errorf("file of 1000 bytes, %d promised: got %d bytes", promised, len(got))
 		}
 	}
@@ -193,7 +193,7 @@ func TestPhotosOfTheFolderAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s["image"].Data().([]byte); got[0] != 0xff || got[1] != 0xd8 {
+	if got := dataset.ValuesOf[uint8](s["image"]); got[0] != 0xff || got[1] != 0xd8 {
 		t.Errorf("photo begins with % x, which is no JPEG", got[:2])
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -97,7 +95,7 @@ func (s *foreseen) Foresee(f dataset.Future) (stop func()) {
 }
 
 func TestTransformsPassTheFutureOn(t *testing.T) {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}}
 	inner := &foreseen{Dataset: dataset.Func(5, spec, never)}
 	ds, err := transform.Images(inner, transform.Resize(8), transform.CenterCrop(8))
 	if err != nil {

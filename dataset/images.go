@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"gorgonia.org/tensor"
 )
 
 // A Split is the training or the test samples of a dataset, as its authors
@@ -51,14 +49,14 @@ type imageFile struct {
 	end    int // of its samples among all
 }
 
-func newImages(shape tensor.Shape, labels ...string) *Images {
+func newImages(shape Shape, labels ...string) *Images {
 	p := &Images{
-		spec:   Spec{{Name: "image", Dtype: tensor.Uint8, Shape: shape}},
+		spec:   Spec{{Name: "image", Dtype: Uint8, Shape: shape}},
 		labels: make([][]int64, len(labels)),
 		names:  make([][]string, len(labels)),
 	}
 	for _, name := range labels {
-		p.spec = append(p.spec, Field{Name: name, Dtype: tensor.Int64})
+		p.spec = append(p.spec, Field{Name: name, Dtype: Int64})
 	}
 	return p
 }

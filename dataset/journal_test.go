@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -29,7 +27,7 @@ func (j journal) Len() int          { return j.n }
 func (j journal) Name(i int) string { return fmt.Sprintf("%d.%d", j.id, i) }
 
 func (j journal) Spec() dataset.Spec {
-	return dataset.Spec{{Name: "x", Dtype: tensor.Int}}
+	return dataset.Spec{{Name: "x", Dtype: dataset.Int}}
 }
 
 func (j journal) ReadAhead(_ context.Context, indices []int) { j.note("ahead %v", indices) }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -15,7 +13,7 @@ import (
 func TestMapSharesTheFieldsThatItPassesOn(t *testing.T) {
 	ds := datatest.Tensors(t, dataset.Named("image", [][2]float32{{1, 2}, {3, 4}}), dataset.Named("label", []int64{1, 0}))
 	spec := ds.Spec()
-	spec = dataset.Spec{spec[1], {Name: "sum", Dtype: tensor.Float32}, spec[0]}
+	spec = dataset.Spec{spec[1], {Name: "sum", Dtype: dataset.Float32}, spec[0]}
 	scaled := must(dataset.Map(ds, spec, func(dst, src dataset.Slot) error {
 		x := dataset.Row[float32](src, 0)
 		if &x[0] != &dataset.Row[float32](dst, 2)[0] {
@@ -28,23 +26,23 @@ func TestMapSharesTheFieldsThatItPassesOn(t *testing.T) {
 		return nil
 	}))
 	s := datatest.Sample(t, scaled, 1)
-	if got := s["image"].Data().([]float32); !slices.Equal(got, []float32{30, 40}) || s["sum"].Data() != float32(70) || s["label"].Data() != int64(0) {
+	if got := dataset.ValuesOf[float32](s["image"]); !slices.Equal(got, []float32{30, 40}) || dataset.ValuesOf[float32](s["sum"])[0] != 70 || dataset.ValuesOf[int64](s["label"])[0] != 0 {
 		t.Errorf("got %v with sum %v, label %v", got, s["sum"].Data(), s["label"].Data())
 	}
-	if got := datatest.Sample(t, ds, 1)["image"].Data().([]float32); !slices.Equal(got, []float32{3, 4}) {
+	if got := dataset.ValuesOf[float32](datatest.Sample(t, ds, 1)["image"]); !slices.Equal(got, []float32{3, 4}) {
 		t.Errorf("the dataset itself now has %v", got)
 	}
 }
 
 func TestFieldsOfAnotherDtypeAreMade(t *testing.T) {
 	ds := datatest.Tensors(t, dataset.Named("x", [][2]uint8{{1, 200}}))
-	floats := must(dataset.Map(ds, dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2}}}, func(dst, src dataset.Slot) error {
+	floats := must(dataset.Map(ds, dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{2}}}, func(dst, src dataset.Slot) error {
 		for k, v := range dataset.Row[uint8](src, 0) {
 			dataset.Row[float32](dst, 0)[k] = float32(v) / 2
 		}
 		return nil
 	}))
-	if got := datatest.Sample(t, floats, 0)["x"].Data().([]float32); !slices.Equal(got, []float32{.5, 100}) {
+	if got := dataset.ValuesOf[float32](datatest.Sample(t, floats, 0)["x"]); !slices.Equal(got, []float32{.5, 100}) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -63,11 +61,11 @@ func TestMapPassesErrorsOn(t *testing.T) {
 }
 
 func TestMapHasTheDrawsRandomNumbers(t *testing.T) {
-	ds := dataset.Func(3, dataset.Spec{{Name: "a", Dtype: tensor.Uint64}}, func(_ context.Context, _ int, dst dataset.Slot) error {
+	ds := dataset.Func(3, dataset.Spec{{Name: "a", Dtype: dataset.Uint64}}, func(_ context.Context, _ int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, dst.Rand().Uint64())
 		return nil
 	})
-	both := append(ds.Spec(), dataset.Field{Name: "b", Dtype: tensor.Uint64})
+	both := append(ds.Spec(), dataset.Field{Name: "b", Dtype: dataset.Uint64})
 	noisy := must(dataset.Map(gather{ds}, both, func(dst, _ dataset.Slot) error {
 		dataset.Set(dst, 1, dst.Rand().Uint64())
 		return nil

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"strings"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/idx"
@@ -59,19 +59,19 @@ func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Images, error) 
 	}
 	limit := int64(maxImageBytes)
 	x, err := readIDX(fsys, images, &limit)
-	if err == nil && (x.dtype != tensor.Uint8 || len(x.shape) != 3) {
-		err = fmt.Errorf("an array of %v %v, want images: uint8 of shape (n, h, w)", x.dtype, x.shape)
+	if err == nil && (x.kind != reflect.Uint8 || len(x.shape) != 3) {
+		err = fmt.Errorf("an array of %v %v, want images: uint8 of shape (n, h, w)", x.kind, x.shape)
 	}
 	if err != nil {
 		return nil, readError(images, err)
 	}
-	p := newImages(tensor.Shape{1, x.shape[1], x.shape[2]}, "label")
+	p := newImages(Shape{1, x.shape[1], x.shape[2]}, "label")
 	if err := p.spec.Validate(); err != nil {
 		return nil, readError(images, err)
 	}
 	y, err := readIDX(fsys, labels, &limit)
 	if err == nil && len(y.shape) != 1 {
-		err = fmt.Errorf("an array of %v %v, want labels: shape (n)", y.dtype, y.shape)
+		err = fmt.Errorf("an array of %v %v, want labels: shape (n)", y.kind, y.shape)
 	}
 	if err == nil {
 		p.labels[0], err = y.integers()
@@ -130,9 +130,14 @@ func findMNIST(fsys fs.FS, split Split, prefix, content string, rank int) (strin
 
 // idxArray is an array in memory.
 type idxArray struct {
-	dtype tensor.Dtype
+	kind  reflect.Kind
 	shape []int
 	data  []byte
+}
+
+// kindSizes are the sizes of values in bytes.
+var kindSizes = map[reflect.Kind]int{
+	reflect.Uint8: 1, reflect.Int8: 1, reflect.Int16: 2, reflect.Int32: 4, reflect.Float32: 4, reflect.Float64: 8,
 }
 
 // readIDX reads a whole file and subtracts its size from the limit.
@@ -142,11 +147,12 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 		return a, err
 	}
 	defer in.Close()
-	encoding, shape, err := idx.ReadHeader(in)
+	kind, shape, err := idx.ReadHeader(in)
 	if err != nil {
 		return a, err
 	}
-	size := int64(encoding.Size)
+	value := kindSizes[kind]
+	size := int64(value)
 	for _, d := range shape {
 		if d > 0 && size > (1<<62)/int64(d) {
 			return a, fmt.Errorf("shape %v is larger than any file", shape)
@@ -164,23 +170,25 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 		return a, err
 	}
 	*limit -= size
-	encoding.Decode(data)
-	return idxArray{encoding.Dtype, shape, data}, nil
+	if value > 1 && bulk.LittleEndian() {
+		bulk.Swap(data, value)
+	}
+	return idxArray{kind, shape, data}, nil
 }
 
 // integers converts the values, which must be integers.
 func (a idxArray) integers() ([]int64, error) {
-	switch a.dtype {
-	case tensor.Uint8:
+	switch a.kind {
+	case reflect.Uint8:
 		return widen(a.data), nil
-	case tensor.Int8:
+	case reflect.Int8:
 		return widen(dense.Values[int8](a.data)), nil
-	case tensor.Int16:
+	case reflect.Int16:
 		return widen(dense.Values[int16](a.data)), nil
-	case tensor.Int32:
+	case reflect.Int32:
 		return widen(dense.Values[int32](a.data)), nil
 	}
-	return nil, fmt.Errorf("labels of %v, want integers", a.dtype)
+	return nil, fmt.Errorf("labels of %v, want integers", a.kind)
 }
 
 func widen[T int8 | uint8 | int16 | int32](from []T) []int64 {

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -52,7 +50,7 @@ func TestMNISTFindsItsFiles(t *testing.T) {
 			t.Errorf("spec %s, want %s", got, want)
 		}
 		s := datatest.Sample(t, ds, 1)
-		if got, want := s["image"].Data().([]uint8), []byte{5, 6, 7, 8}; !bytes.Equal(got, want) || s["label"].Data() != int64(0) {
+		if got, want := dataset.ValuesOf[uint8](s["image"]), []byte{5, 6, 7, 8}; !bytes.Equal(got, want) || dataset.ValuesOf[int64](s["label"])[0] != 0 {
 			t.Errorf("%v with label %v, want %v with 0", got, s["label"].Data(), want)
 		}
 		if got, want := ds.Labels(), []int{7, 0, 255}; !slices.Equal(got, want) {
@@ -90,7 +88,7 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 	for shape, want := range map[[3]int]string{
 		{1 << 16, 256, 128}:               "2147483648 bytes of values, more than the 1073741824 that are left of the limit of 1073741824",
 		{1<<31 - 1, 1<<31 - 1, 1<<31 - 1}: "shape [2147483647 2147483647 2147483647] is larger than any file",
-		{0, 0, 5}:                         "field \"image\": shape [1 0 5] has a dimension below 1",
+		{0, 0, 5}:                         "field \"image\": shape (1, 0, 5) has a dimension below 1",
 	} {
 		size := int64(16)
 		if shape[0] == 1<<16 {
@@ -106,7 +104,7 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestWriteMNISTRefusesOtherSamples(t *testing.T) {
-	gray := dataset.Named("image", tensor.New(tensor.WithShape(1, 1, 2, 2), tensor.WithBacking(make([]uint8, 4))))
+	gray := dataset.Named("image", dataset.TensorOf(make([]uint8, 4), 1, 1, 2, 2))
 	out := new(bytes.Buffer)
 	for got, want := range map[error]string{
 		dataset.WriteMNIST(t.Context(), out, out, datatest.Tensors(t, gray, dataset.Named("label", []int64{256}))): "dataset: write sample 0: label 256, want 0 to 255",

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/dataset/csv"
@@ -45,7 +43,7 @@ func TestWritingANilDatasetIsAnError(t *testing.T) {
 
 // Of all formats.
 func TestNilFileSystemsAreErrors(t *testing.T) {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int8}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int8}}
 	for want, open := range map[string]func() error{
 		"npy: read x: the file system is nil":                    func() error { _, err := npy.Open(nil, "x", "x"); return err },
 		"npy: read x.npz: the file system is nil":                func() error { _, err := npy.OpenNpz(nil, "x.npz", nil); return err },

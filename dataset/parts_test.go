@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -18,7 +16,7 @@ type drawer struct{ batches bool }
 func (d drawer) Len() int { return 4 }
 
 func (d drawer) Spec() dataset.Spec {
-	return dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}, {Name: "label", Dtype: tensor.Int64}}
+	return dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}, {Name: "label", Dtype: dataset.Int64}}
 }
 
 func (d drawer) Open() (dataset.Reader, error) {

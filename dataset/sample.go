@@ -3,16 +3,11 @@ package dataset
 import (
 	"context"
 	"errors"
-
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A Sample is one sample outside a batch: a tensor per field, each with memory
-// of its own. A ragged field of n elements has the shape (n, …). If n is 0, do
-// not call Data of its tensor: gorgonia's method panics for an empty one.
-type Sample map[string]*tensor.Dense
+// of its own. A ragged field of n elements has the shape (n, …).
+type Sample map[string]Tensor
 
 // At reads sample i, as indexing a dataset does in PyTorch. It opens a Reader
 // for each call, so it is for looking at data, not for loading it. Random
@@ -45,10 +40,10 @@ func At(ctx context.Context, ds Dataset, i int) (_ Sample, err error) {
 	return sample, nil
 }
 
-func (c Cell) tensor(f Field) *tensor.Dense {
-	shape := f.Shape.Clone()
+func (c Cell) tensor(f Field) Tensor {
+	shape := f.Shape
 	if f.Ragged {
-		shape = append(tensor.Shape{len(c.Bytes()) / f.Bytes()}, f.Shape...)
+		shape = shape.with(len(c.Bytes()) / f.Bytes())
 	}
-	return dense.Tensor(f.Dtype, shape, c.Bytes())
+	return NewTensor(f.Dtype, shape, c.Bytes())
 }

@@ -50,7 +50,7 @@ func TestWithoutClassesAllImagesAreTaken(t *testing.T) {
 		t.Errorf("got %q, %v, %v, %d; want %q and no class", got, f.Classes(), f.Labels(), f.Label(7), want)
 	}
 	s, err := dataset.At(t.Context(), f, 1)
-	if err != nil || len(s) != 1 || string(s["image"].Data().([]uint8)) != "e" {
+	if err != nil || len(s) != 1 || string(dataset.ValuesOf[uint8](s["image"])) != "e" {
 		t.Errorf("got %v, %v; want the file alone", s, err)
 	}
 	_, err = dataset.ImageFolder(fstest.MapFS{"a.txt": {}, "b.heic": {}}, dataset.NoClasses())
@@ -138,7 +138,7 @@ func TestImageFolderReadsNamesThatAreNotUTF8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(s["image"].Data().([]byte)); got != "image" {
+	if got := string(dataset.ValuesOf[uint8](s["image"])); got != "image" {
 		t.Errorf("got %q", got)
 	}
 	f.ReadAhead(t.Context(), []int{0})

@@ -4,16 +4,8 @@ import (
 	"math/rand/v2"
 	"unsafe"
 
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/slots"
 )
-
-// Element is any type that a field may hold.
-type Element interface {
-	bool | int | int8 | int16 | int32 | int64 |
-		uint | uint8 | uint16 | uint32 | uint64 |
-		float32 | float64 | complex64 | complex128 | half.Float16 | half.BFloat16
-}
 
 // A Slot is the memory of one sample in a batch. It has a cell per field, in the
 // order of the Spec, and the random numbers of the sample. It is valid during
@@ -99,7 +91,7 @@ type Cell slots.Cell
 
 // NewCell makes a cell for field f with memory of its own.
 func NewCell(f Field) Cell {
-	field, memory := slots.NewField(f.Name, f.Dtype, f.Bytes()), new(slots.Buffer)
+	field, memory := slots.NewField(f.Name, f.Dtype.Type(), f.Bytes()), new(slots.Buffer)
 	if f.Ragged {
 		return Cell(slots.Ragged(field, memory))
 	}

@@ -3,17 +3,15 @@ package dataset_test
 import (
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 var (
-	imageField = dataset.Field{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}}
-	labelField = dataset.Field{Name: "label", Dtype: tensor.Int64}
-	wordsField = dataset.Field{Name: "words", Dtype: tensor.Int32, Ragged: true}
+	imageField = dataset.Field{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{2, 3}}
+	labelField = dataset.Field{Name: "label", Dtype: dataset.Int64}
+	wordsField = dataset.Field{Name: "words", Dtype: dataset.Int32, Ragged: true}
 )
 
 func TestScalarRowHoldsOneValue(t *testing.T) {
@@ -25,7 +23,7 @@ func TestScalarRowHoldsOneValue(t *testing.T) {
 }
 
 func TestWrongElementTypePanics(t *testing.T) {
-	nameless := dataset.Field{Dtype: tensor.Int16}
+	nameless := dataset.Field{Dtype: dataset.Int16}
 	slot := dataset.NewSlot(imageField, labelField, wordsField, nameless)
 	for _, c := range []struct {
 		want string

@@ -6,21 +6,16 @@ import (
 	"math"
 	"strings"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Field is one named part of a sample: the image, the label.
 type Field struct {
-	Name string
-	// Dtype is a dtype of fixed size: tensor.Bool, tensor.Uint8, tensor.Float32 and so
-	// on, or one of package half.
-	Dtype tensor.Dtype
+	Name  string
+	Dtype Dtype // of the values
 	// Shape is the shape of one sample, without the batch dimension. It is nil for
 	// a scalar. In a ragged field it is the shape of one element.
-	Shape tensor.Shape
+	Shape Shape
 	// Ragged fields hold a varying number of elements: a sample of n elements
 	// has the shape (n, Shape...). Text and encoded files are ragged uint8.
 	Ragged bool
@@ -28,27 +23,21 @@ type Field struct {
 
 // Elements is the number of values in one sample of the field. In a ragged
 // field it is the number of values in one element.
-func (f Field) Elements() int {
-	n := 1
-	for _, d := range f.Shape {
-		n *= d
-	}
-	return n
-}
+func (f Field) Elements() int { return f.Shape.Elements() }
 
 // Bytes is the size of the values that [Field.Elements] counts.
-func (f Field) Bytes() int { return f.Elements() * int(f.Dtype.Size()) }
+func (f Field) Bytes() int { return f.Elements() * f.Dtype.Size() }
 
 // String prints the field as "image float32 (3, 224, 224)" or "text uint8 (n)".
 func (f Field) String() string {
-	dims := make([]string, 0, len(f.Shape)+1)
-	if f.Ragged {
-		dims = append(dims, "n")
+	shape := f.Shape.String()
+	switch {
+	case f.Ragged && len(f.Shape) == 0:
+		shape = "(n)"
+	case f.Ragged:
+		shape = "(n, " + shape[1:]
 	}
-	for _, d := range f.Shape {
-		dims = append(dims, fmt.Sprint(d))
-	}
-	return fmt.Sprintf("%s %s (%s)", f.Name, dense.Name(f.Dtype), strings.Join(dims, ", "))
+	return fmt.Sprintf("%s %v %s", f.Name, f.Dtype, shape)
 }
 
 // A Spec describes the samples of a dataset, field by field.
@@ -74,7 +63,7 @@ func (s Spec) String() string {
 }
 
 // Validate reports everything that is wrong with the spec: no fields, a name
-// that is missing or used twice, a dtype without a fixed size, a dimension
+// that is missing or used twice, no dtype, a dimension
 // below 1, a shape of more than 1 TiB, or 2 GiB where an int has 32 bits.
 func (s Spec) Validate() error {
 	var errs []error
@@ -90,8 +79,8 @@ func (s Spec) Validate() error {
 			errs = append(errs, fmt.Errorf("dataset: spec: two fields are named %q", f.Name))
 		}
 		names[f.Name] = true
-		if !dense.Fixed(f.Dtype) {
-			errs = append(errs, fmt.Errorf("dataset: spec: field %q: dtype %v has no fixed size", f.Name, f.Dtype.Type))
+		if !f.Dtype.valid() {
+			errs = append(errs, fmt.Errorf("dataset: spec: field %q has no dtype", f.Name))
 			continue
 		}
 		if err := checkShape(f); err != nil {
@@ -105,13 +94,13 @@ func (s Spec) Validate() error {
 const maxBytes = min(1<<40, math.MaxInt)
 
 func checkShape(f Field) error {
-	bytes := int(f.Dtype.Size())
+	bytes := f.Dtype.Size()
 	for _, d := range f.Shape {
 		if d < 1 {
-			return fmt.Errorf("dataset: spec: field %q: shape %v has a dimension below 1", f.Name, []int(f.Shape))
+			return fmt.Errorf("dataset: spec: field %q: shape %v has a dimension below 1", f.Name, f.Shape)
 		}
 		if d > maxBytes/bytes {
-			return fmt.Errorf("dataset: spec: field %q: shape %v is larger than %s", f.Name, []int(f.Shape), figures.Bytes(maxBytes))
+			return fmt.Errorf("dataset: spec: field %q: shape %v is larger than %s", f.Name, f.Shape, figures.Bytes(maxBytes))
 		}
 		bytes *= d
 	}

@@ -22,7 +22,7 @@ func counted(t testing.TB, n int) dataset.Dataset {
 func contents(t testing.TB, ds dataset.Dataset) []int {
 	got := make([]int, ds.Len())
 	for i := range got {
-		got[i] = datatest.Sample(t, ds, i)["x"].Data().(int)
+		got[i] = dataset.ValuesOf[int](datatest.Sample(t, ds, i)["x"])[0]
 	}
 	return got
 }

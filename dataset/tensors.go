@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // Values are one field of all samples, in memory. [Named] makes them.
@@ -16,7 +14,7 @@ type Values struct {
 
 // Named names values, whose first dimension is the number of samples. They are
 //
-//   - a *tensor.Dense of shape (n, …),
+//   - a [Tensor] of shape (n, …),
 //   - a slice []T, a value per sample, or []([k]T), an array per sample,
 //   - a slice of slices [][]T, all of one length, a row per sample,
 //
@@ -27,8 +25,7 @@ func Named(name string, values any) Values { return Values{name, values} }
 // All fields have the same number of samples.
 //
 // The values are not copied, so they must not change while the dataset is used.
-// The exception is a tensor that is transposed, sliced or column-major: it is
-// copied once, into row-major order.
+// gorgonia's tensors become a [Tensor] with tensors.FromDense of package loader/tensors.
 func Tensors(fields ...Values) (Dataset, error) {
 	t := new(tensors)
 	if len(fields) == 0 {
@@ -36,17 +33,17 @@ func Tensors(fields ...Values) (Dataset, error) {
 	}
 	var errs []error
 	for i, v := range fields {
-		rows, err := dense.RowsOf(v.values)
+		r, err := rowsOf(v.values)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("dataset: Tensors: field %q: %w", v.name, err))
 			continue
 		}
-		t.spec = append(t.spec, Field{Name: v.name, Dtype: rows.Dtype, Shape: rows.Shape})
-		t.rows = append(t.rows, rows)
+		t.spec = append(t.spec, Field{Name: v.name, Dtype: r.dtype, Shape: r.shape})
+		t.rows = append(t.rows, r)
 		if i == 0 {
-			t.n = rows.N
-		} else if rows.N != t.n && len(errs) == 0 {
-			errs = append(errs, fmt.Errorf("dataset: Tensors: field %q has %d samples, field %q has %d", v.name, rows.N, fields[0].name, t.n))
+			t.n = r.n
+		} else if r.n != t.n && len(errs) == 0 {
+			errs = append(errs, fmt.Errorf("dataset: Tensors: field %q has %d samples, field %q has %d", v.name, r.n, fields[0].name, t.n))
 		}
 	}
 	if len(errs) == 0 {
@@ -61,7 +58,7 @@ func Tensors(fields ...Values) (Dataset, error) {
 // tensors is its own Reader, because it keeps nothing from sample to sample.
 type tensors struct {
 	spec Spec
-	rows []dense.Rows
+	rows []rows
 	n    int
 }
 
@@ -75,7 +72,7 @@ func (t *tensors) Place(_ context.Context, i int, dst Slot) error {
 		return err
 	}
 	for f := range t.rows {
-		copy(dst.Cell(f).Bytes(), t.rows[f].At(i))
+		copy(dst.Cell(f).Bytes(), t.rows[f].at(i))
 	}
 	return nil
 }

@@ -4,18 +4,16 @@ import (
 	"fmt"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-func counting(shape ...int) *tensor.Dense {
-	values := make([]float32, tensor.Shape(shape).TotalSize())
+func counting(shape ...int) dataset.Tensor {
+	values := make([]float32, dataset.Shape(shape).Elements())
 	for i := range values {
 		values[i] = float32(i)
 	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values))
+	return dataset.TensorOf(values, shape...)
 }
 
 func TestTensorsPlacesRowsOfEveryKindOfValues(t *testing.T) {
@@ -54,68 +52,12 @@ func TestTensorsPlacesRowsOfEveryKindOfValues(t *testing.T) {
 	}
 }
 
-func TestTensorsPutsStridedTensorsInOrder(t *testing.T) {
-	lazy := counting(2, 3)
-	if err := lazy.T(); err != nil {
-		t.Fatal(err)
-	}
-	done := counting(2, 3)
-	if err := done.T(); err != nil {
-		t.Fatal(err)
-	}
-	if err := done.Transpose(); err != nil {
-		t.Fatal(err)
-	}
-	deep := counting(2, 3, 4)
-	if err := deep.T(2, 0, 1); err != nil {
-		t.Fatal(err)
-	}
-	columns, err := counting(4, 3).Slice(nil, tensor.S(1, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	column, err := counting(4, 3).Slice(nil, tensor.S(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	some, err := counting(5, 2).Slice(tensor.S(1, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	colMajor := tensor.New(tensor.WithShape(2, 3), tensor.AsFortran([]float32{0, 1, 2, 3, 4, 5}))
-	for _, c := range []struct {
-		name   string
-		values tensor.Tensor
-		want   [][]float32
-	}{
-		{"T", lazy, [][]float32{{0, 3}, {1, 4}, {2, 5}}},
-		{"Transpose", done, [][]float32{{0, 3}, {1, 4}, {2, 5}}},
-		{"T of three dimensions", deep, [][]float32{{0, 4, 8, 12, 16, 20}, {1, 5, 9, 13, 17, 21}, {2, 6, 10, 14, 18, 22}, {3, 7, 11, 15, 19, 23}}},
-		{"columns", columns, [][]float32{{1, 2}, {4, 5}, {7, 8}, {10, 11}}},
-		{"column", column, [][]float32{{1}, {4}, {7}, {10}}},
-		{"rows", some, [][]float32{{2, 3}, {4, 5}, {6, 7}}},
-		{"column-major", colMajor, [][]float32{{0, 1, 2}, {3, 4, 5}}},
-	} {
-		ds := datatest.Tensors(t, dataset.Named("x", c.values))
-		if ds.Len() != len(c.want) {
-			t.Errorf("%s: %d samples, want %d", c.name, ds.Len(), len(c.want))
-			continue
-		}
-		for i, want := range c.want {
-			got := fmt.Sprint(datatest.Sample(t, ds, i)["x"].Data())
-			if got != fmt.Sprint(want) && "["+got+"]" != fmt.Sprint(want) {
-				t.Errorf("%s: sample %d is %v, want %v", c.name, i, got, want)
-			}
-		}
-	}
-}
-
 func TestTensorsCopiesNothing(t *testing.T) {
 	image := counting(2, 2)
 	labels := []int64{0, 1}
 	texts := [][]uint8{{'a'}, {'b'}}
 	ds := datatest.Tensors(t, dataset.Named("image", image), dataset.Named("label", labels), dataset.Named("text", texts))
-	image.Data().([]float32)[2] = 8
+	dataset.ValuesOf[float32](image)[2] = 8
 	labels[1] = 9
 	texts[1][0] = 'c'
 	s := datatest.Sample(t, ds, 1)
@@ -134,16 +76,16 @@ func TestTensorsSaysWhatIsWrong(t *testing.T) {
 		{[]dataset.Values{dataset.Named("a", []int{1, 2}), dataset.Named("b", []int{1})},
 			`dataset: Tensors: field "b" has 1 samples, field "a" has 2`},
 		{[]dataset.Values{dataset.Named("a", []int{1}), dataset.Named("a", []int{1})}, `dataset: spec: two fields are named "a"`},
-		{[]dataset.Values{dataset.Named("a", nil)}, `dataset: Tensors: field "a": values of type <nil>: want a slice or *tensor.Dense`},
+		{[]dataset.Values{dataset.Named("a", nil)}, `dataset: Tensors: field "a": values of type <nil>: want a slice or a dataset.Tensor`},
 		{[]dataset.Values{dataset.Named("a", 3), dataset.Named("b", []string{"x"})},
-			`dataset: Tensors: field "a": values of type int: want a slice or *tensor.Dense` + "\n" +
+			`dataset: Tensors: field "a": values of type int: want a slice or a dataset.Tensor` + "\n" +
 				`dataset: Tensors: field "b": values of type string, which has no fixed size`},
 		{[]dataset.Values{dataset.Named("a", [][]int{{1, 2}, {3}})}, `dataset: Tensors: field "a": row 1 has 1 values, row 0 has 2`},
 		{[]dataset.Values{dataset.Named("a", [][]int{})}, `dataset: Tensors: field "a": no rows, so their length is unknown`},
-		{[]dataset.Values{dataset.Named("a", [][]int{{}})}, `dataset: spec: field "a": shape [0] has a dimension below 1`},
-		{[]dataset.Values{dataset.Named("a", tensor.New(tensor.FromScalar(1.5)))},
+		{[]dataset.Values{dataset.Named("a", [][]int{{}})}, `dataset: spec: field "a": shape (0) has a dimension below 1`},
+		{[]dataset.Values{dataset.Named("a", dataset.NewTensor(dataset.Float64, nil, make([]byte, 8)))},
 			`dataset: Tensors: field "a": a scalar tensor: want a first dimension, the number of samples`},
-		{[]dataset.Values{dataset.Named("a", (*tensor.Dense)(nil))}, `dataset: Tensors: field "a": values of type *tensor.Dense: want a slice or *tensor.Dense`},
+		{[]dataset.Values{dataset.Named("a", dataset.Tensor{})}, `dataset: Tensors: field "a": values of type dataset.Tensor: want a slice or a dataset.Tensor`},
 	} {
 		_, err := dataset.Tensors(c.fields...)
 		if err == nil || err.Error() != c.want {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"gorgonia.org/tensor"
 )
 
 // WriteCIFAR10 writes all samples of ds to w as a file that [CIFAR10] reads.
@@ -24,8 +22,8 @@ func WriteCIFAR100(ctx context.Context, w io.Writer, ds Dataset) error {
 }
 
 func writeCIFAR(ctx context.Context, w io.Writer, ds Dataset, labels []cifarLabel) error {
-	image, err := imageField(ds, "(3, 32, 32)", func(s tensor.Shape) bool {
-		return slices.Equal(s, tensor.Shape{3, cifarSide, cifarSide})
+	image, err := imageField(ds, "(3, 32, 32)", func(s Shape) bool {
+		return slices.Equal(s, Shape{3, cifarSide, cifarSide})
 	})
 	if err != nil {
 		return err

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
@@ -32,12 +29,12 @@ func fixedField(ds Dataset, name string) (int, error) {
 
 // imageField is the index of "image", which must be uint8 and of a shape that check
 // accepts.
-func imageField(ds Dataset, want string, check func(shape tensor.Shape) bool) (int, error) {
+func imageField(ds Dataset, want string, check func(shape Shape) bool) (int, error) {
 	k, err := fixedField(ds, "image")
 	if err != nil {
 		return 0, err
 	}
-	if f := ds.Spec()[k]; f.Dtype != tensor.Uint8 || !check(f.Shape) {
+	if f := ds.Spec()[k]; f.Dtype != Uint8 || !check(f.Shape) {
 		return 0, fmt.Errorf("dataset: field %v: want uint8 %s", f, want)
 	}
 	return k, nil
@@ -50,7 +47,7 @@ func labelField(ds Dataset, name string) (int, error) {
 		return 0, err
 	}
 	f := ds.Spec()[k]
-	if f.Elements() != 1 || !dense.IsInteger(f.Dtype) {
+	if f.Elements() != 1 || !f.Dtype.IsInteger() {
 		return 0, fmt.Errorf("dataset: field %v: want one integer", f)
 	}
 	return k, nil

@@ -5,8 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-
-	"gorgonia.org/tensor"
+	"reflect"
 
 	"github.com/penstock-go/penstock/internal/idx"
 )
@@ -16,7 +15,7 @@ import (
 // an integer from 0 to 255, goes to labels. Random transforms draw the numbers
 // of seed 0 and epoch 0.
 func WriteMNIST(ctx context.Context, images, labels io.Writer, ds Dataset) error {
-	image, err := imageField(ds, "(1, h, w) or (h, w)", func(s tensor.Shape) bool {
+	image, err := imageField(ds, "(1, h, w) or (h, w)", func(s Shape) bool {
 		return len(s) == 2 || len(s) == 3 && s[0] == 1
 	})
 	if err != nil {
@@ -28,11 +27,11 @@ func WriteMNIST(ctx context.Context, images, labels io.Writer, ds Dataset) error
 	}
 	shape := ds.Spec()[image].Shape
 	x, y := bufio.NewWriterSize(images, 64<<10), bufio.NewWriter(labels)
-	imageHeader, err := idx.Header(tensor.Uint8, []int{ds.Len(), shape[len(shape)-2], shape[len(shape)-1]})
+	imageHeader, err := idx.Header(reflect.Uint8, []int{ds.Len(), shape[len(shape)-2], shape[len(shape)-1]})
 	if err != nil {
 		return fmt.Errorf("dataset: write MNIST: %w", err)
 	}
-	labelHeader, err := idx.Header(tensor.Uint8, []int{ds.Len()})
+	labelHeader, err := idx.Header(reflect.Uint8, []int{ds.Len()})
 	if err != nil {
 		return fmt.Errorf("dataset: write MNIST: %w", err)
 	}

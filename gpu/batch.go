@@ -7,8 +7,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -31,10 +30,10 @@ type Column struct {
 	Name    string
 	Pointer uintptr // the device address, aligned to 256 bytes; 0 if Bytes is 0
 	Bytes   int     // the size in device memory
-	Dtype   tensor.Dtype
+	Dtype   dataset.Dtype
 	// Shape is (Len, the field's shape…), and for a ragged field (number of elements
 	// of all samples, the field's shape…).
-	Shape   tensor.Shape
+	Shape   dataset.Shape
 	Offsets []int // the same as [loader.Batch.Offsets], in host memory; nil if the field is not ragged
 }
 
@@ -51,12 +50,12 @@ func newBatch(s *Stage, b *loader.Batch, buf *buffer) *Batch {
 	}
 }
 
-func (b *Batch) describe(i int, t *tensor.Dense) {
+func (b *Batch) describe(i int, t dataset.Tensor) {
 	b.columns[i] = Column{
 		Name:  b.stage.fields[i].Name,
-		Bytes: int(t.MemSize()),
+		Bytes: len(t.Bytes()),
 		Dtype: t.Dtype(),
-		Shape: t.Shape().Clone(),
+		Shape: t.Shape(),
 	}
 }
 

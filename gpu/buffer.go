@@ -4,7 +4,7 @@ import (
 	"context"
 	"unsafe"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // A buffer is the device memory of one batch, column by column. All its methods other
@@ -51,9 +51,9 @@ func (b *buffer) vacate(ctx context.Context) error {
 }
 
 // holds reports whether the buffer has room for a batch.
-func (b *buffer) holds(tensors []*tensor.Dense) bool {
+func (b *buffer) holds(tensors []dataset.Tensor) bool {
 	for i, t := range tensors {
-		if int(t.MemSize()) > b.columns[i].size {
+		if len(t.Bytes()) > b.columns[i].size {
 			return false
 		}
 	}
@@ -90,10 +90,10 @@ func (b *buffer) reserve(i, n int) error {
 
 // upload enqueues the copy of column i. The source must not change until the stream
 // has completed the copy.
-func (b *buffer) upload(i int, t *tensor.Dense) error {
-	n := int(t.MemSize())
-	if n == 0 {
+func (b *buffer) upload(i int, t dataset.Tensor) error {
+	from := t.Bytes()
+	if len(from) == 0 {
 		return nil
 	}
-	return b.stage.device.lib.call(cuMemcpyHtoDAsync, b.columns[i].base, t.Uintptr(), uintptr(n), b.stage.stream)
+	return b.stage.device.lib.call(cuMemcpyHtoDAsync, b.columns[i].base, uintptr(unsafe.Pointer(&from[0])), uintptr(len(from)), b.stage.stream)
 }

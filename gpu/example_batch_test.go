@@ -89,7 +89,7 @@ func ExampleColumn() {
 	var batch *gpu.Batch // with a ragged field "tokens" of dtype int64, see the example of Stage
 
 	tokens := batch.Column("tokens")
-	element := uintptr(tokens.Shape[1:].TotalSize()) * tokens.Dtype.Size() // bytes
+	element := uintptr(tokens.Shape[1:].Elements() * tokens.Dtype.Size()) // bytes
 	for row := range batch.Len() {
 		from, to := tokens.Offsets[row], tokens.Offsets[row+1]
 		fmt.Printf("row %d: %d elements at %#x\n", row, to-from, tokens.Pointer+uintptr(from)*element)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
@@ -18,7 +17,7 @@ import (
 
 // counting is a dataset of n samples, whose field x is the sample's index.
 func counting(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, float32(i))
 		return nil

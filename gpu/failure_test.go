@@ -10,8 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
 	driver "github.com/penstock-go/penstock/gpu/internal/fake"
@@ -35,7 +33,7 @@ func calls(err error) (found []*gpu.DriverError) {
 
 // growing is a dataset of which later samples are longer, in a ragged field x.
 func growing(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64, Ragged: true}, {Name: "n", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int64, Ragged: true}, {Name: "n", Dtype: dataset.Int64}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Grow[int64](dst, 0, len(grown(i))), grown(i))
 		dataset.Set(dst, 1, int64(i))

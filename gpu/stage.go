@@ -9,8 +9,6 @@ import (
 	"time"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -131,14 +129,14 @@ func (s *Stage) From(ctx context.Context, p loader.Position, until int) iter.Seq
 // reserve makes room for a batch in a buffer. With the first batch it makes room in
 // all buffers, so that batches of its size need no more memory later. It runs on the
 // thread for calls that wait.
-func (s *Stage) reserve(buf *buffer, tensors []*tensor.Dense) error {
+func (s *Stage) reserve(buf *buffer, tensors []dataset.Tensor) error {
 	buffers := []*buffer{buf}
 	if !s.reserved {
 		buffers = s.ring
 	}
 	for _, b := range buffers {
 		for i, t := range tensors {
-			if err := b.reserve(i, int(t.MemSize())); err != nil {
+			if err := b.reserve(i, len(t.Bytes())); err != nil {
 				return fmt.Errorf("field %s: %w", s.fields[i].Name, err)
 			}
 		}

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
 	driver "github.com/penstock-go/penstock/gpu/internal/fake"
@@ -24,7 +22,7 @@ const width = 16
 
 // numbers is a dataset of n samples; every value of sample i is i.
 func numbers(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64, Shape: tensor.Shape{width}}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int64, Shape: dataset.Shape{width}}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		row := dataset.Row[int64](dst, 0)
 		for k := range row {
@@ -84,7 +82,7 @@ func TestEveryBatchArrivesOnceAndInOrder(t *testing.T) {
 			}
 			check(t, b)
 			c := b.Column("x")
-			if want := (tensor.Shape{b.Len(), width}); !c.Shape.Eq(want) || c.Bytes != 8*width*b.Len() || c.Dtype != tensor.Int64 {
+			if want := (dataset.Shape{b.Len(), width}); !slices.Equal(c.Shape, want) || c.Bytes != 8*width*b.Len() || c.Dtype != dataset.Int64 {
 				t.Errorf("column %+v, want shape %v", c, want)
 			}
 			for _, i := range b.Indices() {
@@ -139,7 +137,7 @@ func TestTheSlabItselfIsUploaded(t *testing.T) {
 
 func TestRaggedFieldsAreUploadedWithTheirOffsets(t *testing.T) {
 	d := open(t)
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64, Ragged: true}, {Name: "n", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int64, Ragged: true}, {Name: "n", Dtype: dataset.Int64}}
 	ds := dataset.Func(40, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		for k := range dataset.Grow[int64](dst, 0, i/2*10) {
 			dataset.Row[int64](dst, 0)[k] = int64(1000*i + k)
@@ -247,7 +245,7 @@ func TestPositionResumesAfterTheDelivered(t *testing.T) {
 }
 
 func TestFieldsChooseWhatIsUploaded(t *testing.T) {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64, Shape: tensor.Shape{width}}, {Name: "y", Dtype: tensor.Int64}, {Name: "z", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int64, Shape: dataset.Shape{width}}, {Name: "y", Dtype: dataset.Int64}, {Name: "z", Dtype: dataset.Int64}}
 	ds := dataset.Func(8, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		for k := range spec {
 			for c := range dataset.Row[int64](dst, k) {

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -116,7 +115,7 @@ func (u *upload) next(ctx context.Context, b *loader.Batch) item {
 func (u *upload) start(b *loader.Batch, buf *buffer) item {
 	s := u.stage
 	staged := newBatch(s, b, buf)
-	tensors := make([]*tensor.Dense, len(s.fields))
+	tensors := make([]dataset.Tensor, len(s.fields))
 	for i, f := range s.fields {
 		tensors[i] = b.Tensor(f.Name)
 		staged.describe(i, tensors[i])
@@ -151,7 +150,7 @@ func (u *upload) failed(it item, err error) item {
 }
 
 // enqueue puts the copies of a batch on the stream.
-func (u *upload) enqueue(buf *buffer, tensors []*tensor.Dense) error {
+func (u *upload) enqueue(buf *buffer, tensors []dataset.Tensor) error {
 	for i, t := range tensors {
 		if err := buf.upload(i, t); err != nil {
 			return fmt.Errorf("field %s: %w", u.stage.fields[i].Name, err)

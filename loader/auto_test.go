@@ -17,8 +17,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/internal/machine"
@@ -306,7 +304,7 @@ func TestLoadersStayWithinTheBudgetIfBatchesGrow(t *testing.T) {
 func staysWithinTheBudget(t *testing.T, workers int) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, budget = 4000, 20 * 4 * 64
-		ds := &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{64}}}, place: func(context.Context, int, dataset.Slot) error {
+		ds := &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{64}}}, place: func(context.Context, int, dataset.Slot) error {
 			time.Sleep(10 * ms)
 			return nil
 		}}

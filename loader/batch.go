@@ -2,12 +2,9 @@ package loader
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
-
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
@@ -69,17 +66,13 @@ func (b *Batch) Spec() dataset.Spec { return b.l.Spec() }
 // For a ragged field it has the elements of all samples, one sample after the
 // other, and the shape (number of elements, field's shape...). [Batch.Offsets]
 // says where each sample begins.
-func (b *Batch) Tensor(field string) *tensor.Dense {
+func (b *Batch) Tensor(field string) dataset.Tensor {
 	i := b.field(field)
 	f, n := b.job.slab.spec[i], b.rows
 	if f.Ragged {
 		n = b.job.slab.ragged[i].ends[b.rows]
 	}
-	return dense.Tensor(f.Dtype, shape(f, n), b.Bytes(field))
-}
-
-func shape(f dataset.Field, n int) tensor.Shape {
-	return append(tensor.Shape{n}, f.Shape...)
+	return dataset.NewTensor(f.Dtype, append(dataset.Shape{n}, f.Shape...), b.Bytes(field))
 }
 
 // Values is the data of [Batch.Tensor] as a flat slice, without a copy. It panics
@@ -88,12 +81,12 @@ func Values[T dataset.Element](b *Batch, field string) []T {
 	i := b.field(field)
 	f := b.job.slab.spec[i]
 	mustHold[T](f)
-	return dense.Cast[T](f.Dtype, b.Bytes(field))
+	return dense.Values[T](b.Bytes(field))
 }
 
 // mustHold panics if T is not the field's dtype.
 func mustHold[T dataset.Element](f dataset.Field) {
-	if want := reflect.TypeFor[T](); f.Dtype.Type != want {
+	if want := dataset.DtypeOf[T](); f.Dtype != want {
 		panic(fmt.Sprintf("loader: field %q holds %v, not %v", f.Name, f.Dtype, want))
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
@@ -39,7 +37,7 @@ func TestRaggedBatchesStayWithinTheDefault(t *testing.T) {
 	var l *Loader
 	var mu sync.Mutex
 	most, ready := 0, 0
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Ragged: true}}
 	ds := dataset.Func(800, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Grow[uint8](dst, 0, 10_000)
 		mu.Lock()
@@ -100,7 +98,7 @@ func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 	l.run.l = l
 	l.cfg.budget = math.MaxInt
 	l.stocks.slabs.Store(math.MaxInt - 1<<10)
-	l.rows, l.collation.columns = 1, dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{1 << 20}}}
+	l.rows, l.collation.columns = 1, dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1 << 20}}}
 	if l.run.lacks() {
 		t.Error("there is memory for another slab of 1 MiB")
 	}

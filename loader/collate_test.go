@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -36,14 +34,14 @@ func mixing() loader.Option {
 				dataset.Column[int64](dst, 1)[2*row+1] = int64(random >> 1)
 			}
 			return nil
-		}, dataset.Field{Name: "sum", Dtype: tensor.Int64, Shape: tensor.Shape{2}}),
+		}, dataset.Field{Name: "sum", Dtype: dataset.Int64, Shape: dataset.Shape{2}}),
 		dataset.BatchFunc(func(dst, src dataset.Columns) error {
 			to, from := dataset.Column[float32](dst, 0), dataset.Column[int64](src, 0)
 			for row := range from {
 				to[row] = float32(from[len(from)-1-row])
 			}
 			return nil
-		}, dataset.Field{Name: "x", Dtype: tensor.Float32}),
+		}, dataset.Field{Name: "x", Dtype: dataset.Float32}),
 	)
 }
 
@@ -147,7 +145,7 @@ func TestBatchHasTheFieldsThatStepsLeave(t *testing.T) {
 			t.Errorf("x: got %v, want %v", got, want)
 		}
 		c := b.Copy()
-		if got, want := c.Tensor("sum").Shape(), (tensor.Shape{4, 2}); !got.Eq(want) {
+		if got, want := c.Tensor("sum").Shape(), (dataset.Shape{4, 2}); !slices.Equal(got, want) {
 			t.Errorf("sum of the copy: got %v, want %v", got, want)
 		}
 		free, err := b.Detach()
@@ -172,7 +170,7 @@ func TestBatchHasTheFieldsThatStepsLeave(t *testing.T) {
 }
 
 func TestStepsReadRaggedFieldsAndKeepThem(t *testing.T) {
-	spec := dataset.Spec{{Name: "text", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "text", Dtype: dataset.Uint8, Ragged: true}}
 	ds := dataset.Func(6, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, i), "abcdef")
 		return nil
@@ -186,7 +184,7 @@ func TestStepsReadRaggedFieldsAndKeepThem(t *testing.T) {
 			dst.Bytes(0)[k] = c - 'a' + 'A'
 		}
 		return nil
-	}, dataset.Field{Name: "length", Dtype: tensor.Int32})
+	}, dataset.Field{Name: "length", Dtype: dataset.Int32})
 	for b, err := range loadertest.New(t, ds, loader.BatchSize(3), loader.Collate(lengths)).Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +200,7 @@ func TestStepsReadRaggedFieldsAndKeepThem(t *testing.T) {
 }
 
 func TestFieldsThatStepsMakeBeginAsZeros(t *testing.T) {
-	step := dataset.BatchFunc(func(_, _ dataset.Columns) error { return nil }, dataset.Field{Name: "made", Dtype: tensor.Float64})
+	step := dataset.BatchFunc(func(_, _ dataset.Columns) error { return nil }, dataset.Field{Name: "made", Dtype: dataset.Float64})
 	l := loadertest.New(t, &fake{n: 9}, loader.BatchSize(2), loader.Collate(step), loader.Memory(loader.Poison(loader.Heap{})))
 	for b, err := range l.Epochs(t.Context(), 0, 3) {
 		if err != nil {
@@ -270,9 +268,9 @@ func TestWrongStepsAreErrorsOfNew(t *testing.T) {
 	for want, step := range map[string]dataset.BatchStep{
 		"loader: Collate: step 0 is nil":                                                              nil,
 		"loader: Collate: step 0: dataset: BatchFunc: no function":                                    dataset.BatchFunc(nil),
-		`loader: Collate: step 0: dataset: spec: field 1 has no name`:                                 dataset.BatchFunc(none, dataset.Field{Dtype: tensor.Int}),
-		`loader: Collate: step 0: makes the ragged field y int64 (n), whose size is not known before`: dataset.BatchFunc(none, dataset.Field{Name: "y", Dtype: tensor.Int64, Ragged: true}),
-		`loader: Collate: step 0: dataset: BatchFunc: two fields are named "y"`:                       dataset.BatchFunc(none, dataset.Field{Name: "y", Dtype: tensor.Int}, dataset.Field{Name: "y", Dtype: tensor.Int}),
+		`loader: Collate: step 0: dataset: spec: field 1 has no name`:                                 dataset.BatchFunc(none, dataset.Field{Dtype: dataset.Int}),
+		`loader: Collate: step 0: makes the ragged field y int64 (n), whose size is not known before`: dataset.BatchFunc(none, dataset.Field{Name: "y", Dtype: dataset.Int64, Ragged: true}),
+		`loader: Collate: step 0: dataset: BatchFunc: two fields are named "y"`:                       dataset.BatchFunc(none, dataset.Field{Name: "y", Dtype: dataset.Int}, dataset.Field{Name: "y", Dtype: dataset.Int}),
 	} {
 		l, err := loader.New(&fake{n: 1}, loader.Collate(step))
 		if err == nil {
@@ -307,7 +305,7 @@ func TestStepsAllocateNothingInSteadyState(t *testing.T) {
 // TestBatchMayBeChangedInItsLoopBody writes into everything that batches show while
 // workers assemble others, and keeps some of them.
 func TestBatchMayBeChangedInItsLoopBody(t *testing.T) {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "text", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int64}, {Name: "text", Dtype: dataset.Uint8, Ragged: true}}
 	made := dataset.Func(100, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, int64(i))
 		text := dataset.Grow[uint8](dst, 1, 1+i%7)
@@ -342,7 +340,7 @@ func TestBatchMayBeChangedInItsLoopBody(t *testing.T) {
 		for k := range text {
 			text[k] = 0xff
 		}
-		padded := loader.Padded(b, "text", uint8(1)).Data().([]uint8)
+		padded := dataset.ValuesOf[uint8](loader.Padded(b, "text", uint8(1)))
 		for k := range padded {
 			padded[k] = 7
 		}

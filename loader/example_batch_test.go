@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -81,7 +79,7 @@ func ExamplePoison() {
 
 // Three samples of one, two and three tokens, joined and padded with -1.
 func ExamplePadded() {
-	spec := dataset.Spec{{Name: "tokens", Dtype: tensor.Int32, Ragged: true}}
+	spec := dataset.Spec{{Name: "tokens", Dtype: dataset.Int32, Ragged: true}}
 	ds := dataset.Func(3, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		tokens := dataset.Grow[int32](dst, 0, i+1)
 		for k := range tokens {
@@ -105,15 +103,13 @@ func ExamplePadded() {
 	// Output:
 	// elements [0 10 11 20 21 22]
 	// offsets [0 1 3 6]
-	// ⎡ 0  -1  -1⎤
-	// ⎢10  11  -1⎥
-	// ⎣20  21  22⎦
+	// [[0 -1 -1] [10 11 -1] [20 21 22]]
 }
 
 // A step centres the values of every batch, and adds their mean as a field. Another
 // one mixes images: loader.Collate(transform.MixUp(0.2, 1000)).
 func ExampleCollate() {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}}
 	ds := dataset.Func(6, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, float32(i))
 		return nil
@@ -128,7 +124,7 @@ func ExampleCollate() {
 			x[row] -= mean[0]
 		}
 		return nil
-	}, dataset.Field{Name: "mean", Dtype: tensor.Float32})
+	}, dataset.Field{Name: "mean", Dtype: dataset.Float32})
 	l, err := loader.New(ds, loader.BatchSize(3), loader.Collate(centre))
 	if err != nil {
 		log.Fatal(err)
@@ -147,7 +143,7 @@ func ExampleCollate() {
 
 // A model compiled for 4 tokens gets them on the right, with an attention mask.
 func ExampleMask() {
-	spec := dataset.Spec{{Name: "tokens", Dtype: tensor.Int32, Ragged: true}}
+	spec := dataset.Spec{{Name: "tokens", Dtype: dataset.Int32, Ragged: true}}
 	ds := dataset.Func(2, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		for k := range dataset.Grow[int32](dst, 0, 1+4*i) {
 			dataset.Row[int32](dst, 0)[k] = int32(7 + k)
@@ -168,9 +164,6 @@ func ExampleMask() {
 		fmt.Println(loader.Mask[int64](batch, "tokens", options...))
 	}
 	// Output:
-	// ⎡ 0   0   0   7⎤
-	// ⎣ 7   8   9  10⎦
-	//
-	// ⎡0  0  0  1⎤
-	// ⎣1  1  1  1⎦
+	// [[0 0 0 7] [7 8 9 10]]
+	// [[0 0 0 1] [1 1 1 1]]
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -62,7 +60,7 @@ func ExampleStats_Sub() {
 
 // An observer finds the slowest stage of every sample.
 func ExampleTrace() {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}}
 	ds := dataset.Func(3, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dst.Stage(dataset.StageRead)
 		time.Sleep(5 * time.Millisecond)
@@ -97,7 +95,7 @@ func ExampleTrace() {
 
 // The loader adds workers, beyond the number of processors, because reads take long.
 func ExampleAuto() {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}}
 	ds := dataset.Func(1<<20, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dst.Stage(dataset.StageRead)
 		time.Sleep(5 * time.Millisecond) // a server that is far away

@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"log"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
 
 // squares is a dataset of n samples. Sample i has the number i and its square.
 func squares(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}, {Name: "square", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}, {Name: "square", Dtype: dataset.Float32}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, float32(i))
 		dataset.Set(dst, 1, float32(i*i))
@@ -25,7 +23,7 @@ func squares(n int) dataset.Dataset {
 
 // unlucky is a dataset of n samples, of which number 13 cannot be placed.
 func unlucky(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i == 13 {
 			return errors.New("bad luck")
@@ -37,7 +35,7 @@ func unlucky(n int) dataset.Dataset {
 
 // Ten samples, each a number and its square, in batches of four.
 func ExampleNew() {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}, {Name: "square", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}, {Name: "square", Dtype: dataset.Float32}}
 	ds := dataset.Func(10, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, float32(i))
 		dataset.Set(dst, 1, float32(i*i))

@@ -6,8 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -15,7 +13,7 @@ import (
 // to the end of its Timeout late.
 func TestABatchThatIsCompleteWhenTheTimeoutCountsIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ds := dataset.Func(4, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(context.Context, int, dataset.Slot) error { return nil })
+		ds := dataset.Func(4, dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(context.Context, int, dataset.Slot) error { return nil })
 		l, err := New(ds, Workers(1), Timeout(time.Second))
 		if err != nil {
 			t.Fatal(err)

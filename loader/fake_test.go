@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -28,7 +26,7 @@ func (f *fake) Spec() dataset.Spec {
 	if f.spec != nil {
 		return f.spec
 	}
-	return dataset.Spec{{Name: "x", Dtype: tensor.Int64}}
+	return dataset.Spec{{Name: "x", Dtype: dataset.Int64}}
 }
 
 func (f *fake) Name(i int) string { return fmt.Sprintf("sample-%d", i) }

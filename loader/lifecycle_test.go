@@ -101,7 +101,7 @@ func TestNoGoroutineOutlivesTheLoop(t *testing.T) {
 					if closeErr := l.Close(); closeErr != nil {
 						return closeErr
 					}
-					if b.Tensor("x") == nil || b.Indices()[0] != 0 {
+					if len(b.Bytes("x")) == 0 || b.Indices()[0] != 0 {
 						return errors.New("Close took the batch out of the body's hands")
 					}
 				}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -19,7 +17,7 @@ import (
 func TestManyWorkersTakeNoMoreHeap(t *testing.T) {
 	heap := func(workers int) int64 {
 		before := live()
-		ds := &fake{n: 1000, spec: dataset.Spec{{Name: "x", Dtype: tensor.Int64, Shape: tensor.Shape{1 << 12}}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		ds := &fake{n: 1000, spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64, Shape: dataset.Shape{1 << 12}}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
 			dataset.Row[int64](dst, 0)[0] = int64(i)
 			return nil
 		}}
@@ -55,7 +53,7 @@ func live() int64 {
 }
 
 func TestRaggedRowsAreWholeElements(t *testing.T) {
-	ds := &fake{n: 2, spec: dataset.Spec{{Name: "x", Dtype: tensor.Float32, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+	ds := &fake{n: 2, spec: dataset.Spec{{Name: "x", Dtype: dataset.Float32, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
 		dst.Cell(0).Grow(4 + 2*i)
 		return nil
 	}}
@@ -81,7 +79,7 @@ func (s *strict) Alloc(n int) ([]byte, error) {
 
 func TestRaggedMemoryGrowsAndIsFreed(t *testing.T) {
 	memory := new(strict)
-	ds := &fake{n: 40, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+	ds := &fake{n: 40, spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Grow[uint8](dst, 0, i*i)
 		return nil
 	}}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -101,8 +99,8 @@ func TestNumbersOfNoMeaningAreErrors(t *testing.T) {
 
 func TestBatchLargerThanAnyMemoryIsAnError(t *testing.T) {
 	large := min(1<<40, math.MaxInt)
-	x := dataset.Field{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{large}}
-	y := dataset.Field{Name: "y", Dtype: tensor.Uint8, Shape: tensor.Shape{large}}
+	x := dataset.Field{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{large}}
+	y := dataset.Field{Name: "y", Dtype: dataset.Uint8, Shape: dataset.Shape{large}}
 	most := "128 TiB"
 	if math.MaxInt == math.MaxInt32 {
 		most = "1 GiB"
@@ -119,9 +117,9 @@ func TestBatchLargerThanAnyMemoryIsAnError(t *testing.T) {
 }
 
 func TestWrongSpecIsAnError(t *testing.T) {
-	ds := &fake{n: 3, spec: dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "x", Dtype: tensor.String}, {Name: "y", Dtype: tensor.Int8, Shape: tensor.Shape{0}}}}
+	ds := &fake{n: 3, spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64}, {Name: "x"}, {Name: "y", Dtype: dataset.Int8, Shape: dataset.Shape{0}}}}
 	_, err := loader.New(ds)
-	for _, want := range []string{`two fields are named "x"`, "dtype string has no fixed size", `field "y": shape [0] has a dimension below 1`} {
+	for _, want := range []string{`two fields are named "x"`, `field "x" has no dtype`, `field "y": shape (0) has a dimension below 1`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%v", want, err)
 		}

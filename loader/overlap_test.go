@@ -6,8 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -27,9 +25,9 @@ func TestABatchIsAssembledWhileAnotherIsInTheLoopBody(t *testing.T) {
 	} {
 		for _, ragged := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				ds := &fake{n: batches, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{1024}}}}
+				ds := &fake{n: batches, spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1024}}}}
 				if ragged {
-					ds.spec[0] = dataset.Field{Name: "x", Dtype: tensor.Uint8, Ragged: true}
+					ds.spec[0] = dataset.Field{Name: "x", Dtype: dataset.Uint8, Ragged: true}
 				}
 				ds.place = func(_ context.Context, _ int, dst dataset.Slot) error {
 					if ragged {

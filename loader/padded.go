@@ -2,9 +2,6 @@ package loader
 
 import (
 	"fmt"
-	"reflect"
-
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
@@ -86,14 +83,14 @@ func (p padding) row(ends []int, r, length int) (at, n int) {
 //
 // The tensor's memory belongs to the batch. Another call for the same field reuses
 // it.
-func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOption) *tensor.Dense {
+func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOption) dataset.Tensor {
 	i := b.field(field)
 	c, f := b.ragged(field), b.job.slab.spec[i]
 	mustHold[T](f)
 	p := newPadding(options)
 	length, size := p.of(c.ends, b.rows), f.Elements()
 	bytes := b.job.slab.pad(&c.padded, b.rows*length*f.Bytes())
-	values, padded := dense.Cast[T](f.Dtype, c.values), dense.Cast[T](f.Dtype, bytes)
+	values, padded := dense.Values[T](c.values), dense.Values[T](bytes)
 	for r := range b.rows {
 		row := padded[r*length*size : (r+1)*length*size]
 		at, n := p.row(c.ends, r, length)
@@ -101,7 +98,7 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 		copy(row[at*size:], values[c.ends[r]*size:(c.ends[r]+n)*size])
 		fill(row[(at+n)*size:], pad)
 	}
-	return dense.Tensor(f.Dtype, append(tensor.Shape{b.rows, length}, f.Shape...), bytes)
+	return dataset.NewTensor(f.Dtype, append(dataset.Shape{b.rows, length}, f.Shape...), bytes)
 }
 
 // Mask says where [Padded] with the same options has elements of the samples: it is a
@@ -110,18 +107,18 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 //
 // The tensor's memory belongs to the batch. Another call for the same field reuses
 // it.
-func Mask[T bool | uint8 | int32 | int64 | float32](b *Batch, field string, options ...PadOption) *tensor.Dense {
+func Mask[T bool | uint8 | int32 | int64 | float32](b *Batch, field string, options ...PadOption) dataset.Tensor {
 	c, p := b.ragged(field), newPadding(options)
 	length := p.of(c.ends, b.rows)
-	dt := tensor.Dtype{Type: reflect.TypeFor[T]()}
-	bytes := b.job.slab.pad(&c.mask, b.rows*length*int(dt.Size()))
-	mask := dense.Cast[T](dt, bytes)
+	dt := dataset.DtypeOf[T]()
+	bytes := b.job.slab.pad(&c.mask, b.rows*length*dt.Size())
+	mask := dense.Values[T](bytes)
 	clear(mask)
 	for r := range b.rows {
 		at, n := p.row(c.ends, r, length)
 		fill(mask[r*length+at:r*length+at+n], one[T]())
 	}
-	return dense.Tensor(dt, tensor.Shape{b.rows, length}, bytes)
+	return dataset.NewTensor(dt, dataset.Shape{b.rows, length}, bytes)
 }
 
 func fill[T any](values []T, v T) {

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
-
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -15,8 +14,8 @@ import (
 
 // lengths is a dataset with a ragged field "x": sample i holds i+1 in lengths[i]
 // elements of the given shape.
-func lengths(shape tensor.Shape, lengths ...int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int32, Shape: shape, Ragged: true}}
+func lengths(shape dataset.Shape, lengths ...int) dataset.Dataset {
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int32, Shape: shape, Ragged: true}}
 	return dataset.Func(len(lengths), spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		for k := range dataset.Grow[int32](dst, 0, lengths[i]) {
 			dataset.Row[int32](dst, 0)[k] = int32(i + 1)
@@ -28,23 +27,23 @@ func lengths(shape tensor.Shape, lengths ...int) dataset.Dataset {
 func TestPaddingAndMaskFollowTheirOptions(t *testing.T) {
 	for _, c := range []struct {
 		options []loader.PadOption
-		shape   tensor.Shape
+		shape   dataset.Shape
 		want    []int32
 		mask    []int64
 	}{
-		{nil, tensor.Shape{3, 3},
+		{nil, dataset.Shape{3, 3},
 			[]int32{1, 9, 9, 9, 9, 9, 3, 3, 3}, []int64{1, 0, 0, 0, 0, 0, 1, 1, 1}},
-		{[]loader.PadOption{loader.PadLeft(), {}}, tensor.Shape{3, 3},
+		{[]loader.PadOption{loader.PadLeft(), {}}, dataset.Shape{3, 3},
 			[]int32{9, 9, 1, 9, 9, 9, 3, 3, 3}, []int64{0, 0, 1, 0, 0, 0, 1, 1, 1}},
-		{[]loader.PadOption{loader.PadToMultiple(4)}, tensor.Shape{3, 4},
+		{[]loader.PadOption{loader.PadToMultiple(4)}, dataset.Shape{3, 4},
 			[]int32{1, 9, 9, 9, 9, 9, 9, 9, 3, 3, 3, 9}, []int64{1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0}},
-		{[]loader.PadOption{loader.PadTo(2)}, tensor.Shape{3, 2},
+		{[]loader.PadOption{loader.PadTo(2)}, dataset.Shape{3, 2},
 			[]int32{1, 9, 9, 9, 3, 3}, []int64{1, 0, 0, 0, 1, 1}},
-		{[]loader.PadOption{loader.PadTo(2), loader.PadLeft()}, tensor.Shape{3, 2},
+		{[]loader.PadOption{loader.PadTo(2), loader.PadLeft()}, dataset.Shape{3, 2},
 			[]int32{9, 1, 9, 9, 3, 3}, []int64{0, 1, 0, 0, 1, 1}},
-		{[]loader.PadOption{loader.PadTo(4)}, tensor.Shape{3, 4},
+		{[]loader.PadOption{loader.PadTo(4)}, dataset.Shape{3, 4},
 			[]int32{1, 9, 9, 9, 9, 9, 9, 9, 3, 3, 3, 9}, []int64{1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0}},
-		{[]loader.PadOption{loader.PadTo(2), loader.PadToMultiple(4), loader.PadLeft()}, tensor.Shape{3, 4},
+		{[]loader.PadOption{loader.PadTo(2), loader.PadToMultiple(4), loader.PadLeft()}, dataset.Shape{3, 4},
 			[]int32{9, 9, 9, 1, 9, 9, 9, 9, 9, 9, 3, 3}, []int64{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1}},
 	} {
 		l := loadertest.New(t, lengths(nil, 1, 0, 3), loader.BatchSize(3), loader.Memory(loader.Poison(loader.Heap{})))
@@ -53,7 +52,7 @@ func TestPaddingAndMaskFollowTheirOptions(t *testing.T) {
 				t.Fatal(err)
 			}
 			padded, mask := loader.Padded(b, "x", int32(9), c.options...), loader.Mask[int64](b, "x", c.options...)
-			if !padded.Shape().Eq(c.shape) || !mask.Shape().Eq(c.shape) {
+			if !slices.Equal(padded.Shape(), c.shape) || !slices.Equal(mask.Shape(), c.shape) {
 				t.Errorf("shapes %v and %v, want %v", padded.Shape(), mask.Shape(), c.shape)
 			}
 			if !reflect.DeepEqual(padded.Data(), c.want) {
@@ -67,7 +66,7 @@ func TestPaddingAndMaskFollowTheirOptions(t *testing.T) {
 }
 
 func TestMaskHasEveryDtypeAndPadsWholeElements(t *testing.T) {
-	l := loadertest.New(t, lengths(tensor.Shape{2}, 4, 2), loader.BatchSize(2))
+	l := loadertest.New(t, lengths(dataset.Shape{2}, 4, 2), loader.BatchSize(2))
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -20,7 +18,7 @@ import (
 
 // drawn is a dataset of n samples: the index and a random number.
 func drawn(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "random", Dtype: tensor.Uint64}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int64}, {Name: "random", Dtype: dataset.Uint64}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, int64(i))
 		dataset.Set(dst, 1, dst.Rand().Uint64())

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -19,7 +17,7 @@ var unscaled = flag.Bool("unscaled", false, "measure ragged memory with samples 
 
 // outliers is a dataset of n samples of small bytes. One in 400 has 800 times as many.
 func outliers(n, small int) *fake {
-	return &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+	return &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
 		size := small - i%(small/10)
 		if i%400 == 399 {
 			size = 800 * small
@@ -85,7 +83,7 @@ func TestRaggedMemoryStaysNearWhatBatchesNeed(t *testing.T) {
 }
 
 func TestRaggedBatchesOfSimilarSizesAllocateNothing(t *testing.T) {
-	ds := &fake{n: 1 << 12, spec: dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2}, Ragged: true}, {Name: "y", Dtype: tensor.Uint8, Ragged: true}}}
+	ds := &fake{n: 1 << 12, spec: dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{2}, Ragged: true}, {Name: "y", Dtype: dataset.Uint8, Ragged: true}}}
 	ds.place = func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Grow[float32](dst, 0, 100+i%40)
 		for n := range i % 7 {

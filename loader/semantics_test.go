@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -158,11 +156,11 @@ func TestDefaultCollate(t *testing.T) {
 	ds := &fake{
 		n: 3,
 		spec: dataset.Spec{
-			{Name: "bool", Dtype: tensor.Bool},
-			{Name: "int64", Dtype: tensor.Int64, Shape: tensor.Shape{2}},
-			{Name: "float64", Dtype: tensor.Float64},
-			{Name: "complex64", Dtype: tensor.Complex64},
-			{Name: "text", Dtype: tensor.Uint8, Ragged: true},
+			{Name: "bool", Dtype: dataset.Bool},
+			{Name: "int64", Dtype: dataset.Int64, Shape: dataset.Shape{2}},
+			{Name: "float64", Dtype: dataset.Float64},
+			{Name: "complex64", Dtype: dataset.Complex64},
+			{Name: "text", Dtype: dataset.Uint8, Ragged: true},
 		},
 		place: func(_ context.Context, i int, dst dataset.Slot) error {
 			dataset.Set(dst, 0, i == 1)
@@ -186,7 +184,7 @@ func TestDefaultCollate(t *testing.T) {
 			"complex64": []complex64{-1i, 1 - 1i, 2 - 1i},
 		} {
 			x := b.Tensor(field)
-			if fmt.Sprint(x.Data()) != fmt.Sprint(want) || x.Dtype().Name() != field {
+			if fmt.Sprint(x.Data()) != fmt.Sprint(want) || x.Dtype().String() != field {
 				t.Errorf("%s: got %v of dtype %v, want %v", field, x.Data(), x.Dtype(), want)
 			}
 		}
@@ -211,7 +209,7 @@ func TestUnknownFieldPanicsWithTheKnownOnes(t *testing.T) {
 }
 
 func TestWrongKindPanicsWithTheFieldsName(t *testing.T) {
-	ds := &fake{n: 1, spec: dataset.Spec{{Name: "y", Dtype: tensor.Int64}, {Name: "words", Dtype: tensor.Uint16, Ragged: true}},
+	ds := &fake{n: 1, spec: dataset.Spec{{Name: "y", Dtype: dataset.Int64}, {Name: "words", Dtype: dataset.Uint16, Ragged: true}},
 		place: func(context.Context, int, dataset.Slot) error { return nil }}
 	l := loadertest.New(t, ds, loader.Workers(0))
 	for b := range l.Epoch(t.Context(), 0) {

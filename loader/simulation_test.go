@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -57,7 +55,7 @@ func (s simulation) computing() (ds *fake, used *atomic.Int64) {
 	begun := time.Now()
 	ds = &fake{n: 1 << 30}
 	if s.bytes > 0 {
-		ds.spec = dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "y", Dtype: tensor.Uint8, Shape: tensor.Shape{s.bytes}}}
+		ds.spec = dataset.Spec{{Name: "x", Dtype: dataset.Int64}, {Name: "y", Dtype: dataset.Uint8, Shape: dataset.Shape{s.bytes}}}
 	}
 	ds.place = func(_ context.Context, i int, dst dataset.Slot) error {
 		if s.stages {
@@ -403,7 +401,7 @@ func TestAutoStaysWithinTheBudgetWithRaggedFields(t *testing.T) {
 		const budget = 400_000
 		var l *loader.Loader
 		var most atomic.Int64
-		ds := &fake{n: 1 << 30, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}}
+		ds := &fake{n: 1 << 30, spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Ragged: true}}}
 		ds.place = func(_ context.Context, i int, dst dataset.Slot) error {
 			dst.Stage(dataset.StageRead)
 			time.Sleep(20 * ms)

@@ -61,7 +61,7 @@ func newSlab(spec dataset.Spec, rows int, from *stocks) (*slab, error) {
 	s.arena.stock = &from.pieces
 	s.ragged = make([]raggedColumn, len(spec))
 	for _, f := range spec {
-		s.fields = append(s.fields, slots.NewField(f.Name, f.Dtype, f.Bytes()))
+		s.fields = append(s.fields, slots.NewField(f.Name, f.Dtype.Type(), f.Bytes()))
 	}
 	return s, s.reserve(rows)
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
 )
@@ -29,7 +27,7 @@ func (r *reluctant) Free([]byte) error {
 func TestASlabIsWholeAgainAfterAnErrorOfFree(t *testing.T) {
 	from := new(stocks)
 	from.values.memory = &reluctant{}
-	s, err := newSlab(dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, 8, from)
+	s, err := newSlab(dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, 8, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +68,7 @@ func (unfreeing) Free([]byte) error { panic("broken") }
 func TestMemoryWhoseFreePanicsCountsNoLonger(t *testing.T) {
 	from := new(stocks)
 	from.values.memory = unfreeing{}
-	s, err := newSlab(dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, 8, from)
+	s, err := newSlab(dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, 8, from)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -17,7 +15,7 @@ import (
 type words struct{ dataset.Dataset }
 
 func newWords(n int, text string) words {
-	spec := dataset.Spec{{Name: text, Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: text, Dtype: dataset.Uint8, Ragged: true}}
 	return words{dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, len(text)), text)
 		return nil
@@ -93,7 +91,7 @@ func TestASlotBeyondTheLastIsAnError(t *testing.T) {
 
 // noisy is n samples of one random number, placed by whole batches or one by one.
 func noisy(n int, field string, batches bool) dataset.Dataset {
-	spec := dataset.Spec{{Name: field, Dtype: tensor.Uint64}}
+	spec := dataset.Spec{{Name: field, Dtype: dataset.Uint64}}
 	ds := dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, dst.Rand().Uint64())
 		return nil

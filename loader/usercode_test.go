@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -215,7 +213,7 @@ func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 	for want, end := range ends {
 		ds := &fake{
 			n:    8,
-			spec: dataset.Spec{{Name: "text", Dtype: tensor.Uint8, Ragged: true}},
+			spec: dataset.Spec{{Name: "text", Dtype: dataset.Uint8, Ragged: true}},
 			place: func(_ context.Context, i int, dst dataset.Slot) error {
 				if i == 1 {
 					return errors.New("one sample less does not hide it")

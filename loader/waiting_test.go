@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -15,7 +13,7 @@ import (
 // BenchmarkWaiting loads samples that wait 100 ms each, as reads from remote storage
 // do, with up to 256 workers. W workers could load 10 × W samples a second.
 func BenchmarkWaiting(b *testing.B) {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int64}}
 	for _, workers := range []int{16, 64, 256} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			ds := dataset.Func(16*workers, spec, func(ctx context.Context, i int, dst dataset.Slot) error {

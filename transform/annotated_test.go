@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
@@ -43,11 +41,11 @@ func scenes(t testing.TB, n int) dataset.Dataset {
 		photos, numbers = append(photos, a.Bytes()), append(numbers, b.Bytes())
 	}
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
-		{Name: "points", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}, Ragged: true},
-		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
+		{Name: "points", Dtype: dataset.Float32, Shape: dataset.Shape{2, 3}, Ragged: true},
+		{Name: "mask", Dtype: dataset.Uint8, Ragged: true},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, len(photos[i])), photos[i])
@@ -131,10 +129,10 @@ func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
 		`Apart("label"): want other fields, each once, not "label"`:            {boxes.With("label").Apart("label")},
 		"KeyPoints(\"label\"): field label int64 (n): want float32":            {transform.KeyPoints("label")},
 		"Masks(\"boxes\"): field boxes float32 (n, 4): want ragged":            {transform.Masks("boxes")},
-		"want tensor.Uint8, tensor.Uint16, tensor.Int32":                       {mask.Dtype(tensor.Float32)},
+		"want dataset.Uint8, dataset.Uint16, dataset.Int32":                    {mask.Dtype(dataset.Float32)},
 		"want a Fill up to 255 for uint8, not 256":                             {mask.Fill(256)},
-		"SegmentIDs want Dtype(tensor.Int32)":                                  {mask.SegmentIDs()},
-		"SegmentIDs are for Mask, not for Masks":                               {transform.Masks("mask").SegmentIDs().Dtype(tensor.Int32)},
+		"SegmentIDs want Dtype(dataset.Int32)":                                 {mask.SegmentIDs()},
+		"SegmentIDs are for Mask, not for Masks":                               {transform.Masks("mask").SegmentIDs().Dtype(dataset.Int32)},
 		"RandomIoUCrop(): want Boxes before it":                                {transform.RandomIoUCrop()},
 		"SanitizeBoundingBoxes(): want Boxes before it":                        {points, transform.SanitizeBoundingBoxes()},
 		"ClampKeyPoints(): want KeyPoints before it":                           {boxes, transform.ClampKeyPoints()},
@@ -181,10 +179,10 @@ func TestThePlanShowsAllParts(t *testing.T) {
 
 func TestKeyPointsOutsideAreRemovedWithTheirRows(t *testing.T) {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{20, 30, 3}},
-		{Name: "pairs", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
-		{Name: "single", Dtype: tensor.Float32, Shape: tensor.Shape{3}, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{20, 30, 3}},
+		{Name: "pairs", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
+		{Name: "single", Dtype: dataset.Float32, Shape: dataset.Shape{3}, Ragged: true},
 	}
 	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
@@ -199,13 +197,13 @@ func TestKeyPointsOutsideAreRemovedWithTheirRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := datatest.Sample(t, x, 0)
-	if pairs := got["pairs"].Data().([]float32); !slices.Equal(pairs, []float32{0, 0, 9, 9, 1, 2, 3, 4}) {
+	if pairs := dataset.ValuesOf[float32](got["pairs"]); !slices.Equal(pairs, []float32{0, 0, 9, 9, 1, 2, 3, 4}) {
 		t.Errorf("pairs %v", pairs)
 	}
-	if labels := got["label"].Data().([]int64); !slices.Equal(labels, []int64{1, 4}) {
+	if labels := dataset.ValuesOf[int64](got["label"]); !slices.Equal(labels, []int64{1, 4}) {
 		t.Errorf("labels %v", labels)
 	}
-	if single := got["single"].Data().([]float32); !slices.Equal(single, []float32{9.5, 9.5, 2, 0, 0, 0}) {
+	if single := dataset.ValuesOf[float32](got["single"]); !slices.Equal(single, []float32{9.5, 9.5, 2, 0, 0, 0}) {
 		t.Errorf("single points %v", single)
 	}
 }

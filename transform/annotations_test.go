@@ -13,8 +13,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -143,12 +141,12 @@ func (s *scripted) Uint64() uint64 {
 func (c *torchCase) dataset() dataset.Dataset {
 	n := len(c.boxes) / 4
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{c.H, c.W, 3}},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
-		{Name: "points", Dtype: tensor.Float32, Shape: tensor.Shape{2}, Ragged: true},
-		{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{c.H, c.W}},
-		{Name: "planes", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{c.H, c.W, 3}},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
+		{Name: "points", Dtype: dataset.Float32, Shape: dataset.Shape{2}, Ragged: true},
+		{Name: "mask", Dtype: dataset.Uint8, Shape: dataset.Shape{c.H, c.W}},
+		{Name: "planes", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
 	}
 	return dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))

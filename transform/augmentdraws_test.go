@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -41,7 +39,7 @@ func sameDraws(t *testing.T, name string, got, want map[string]int) {
 func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	const n = 20000
 	r := rand.New(rand.NewPCG(7, 8))
-	slot := dataset.NewSlot(dataset.Field{Name: "image", Dtype: tensor.Uint8})
+	slot := dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8})
 	names := strings.Fields("Identity ShearX ShearY TranslateX TranslateY Rotate Brightness Color Contrast Sharpness " +
 		"Posterize Solarize AutoContrast Equalize Invert")
 	label := func(a augmentation, m float64) string {

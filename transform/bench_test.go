@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
@@ -149,7 +147,7 @@ func BenchmarkBands(b *testing.B) {
 	for i := range values {
 		values[i] = uint16(i * 40503)
 	}
-	bands, err := dataset.Tensors(dataset.Named("image", dense.Tensor(tensor.Uint16, tensor.Shape{4, 12, 264, 264}, dense.Bytes(values))))
+	bands, err := dataset.Tensors(dataset.Named("image", dataset.NewTensor(dataset.Uint16, dataset.Shape{4, 12, 264, 264}, dense.Bytes(values))))
 	if err != nil {
 		b.Fatal(err)
 	}

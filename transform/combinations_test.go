@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
@@ -39,7 +37,7 @@ var middle = []transform.Step{
 func combination(r *rand.Rand, deep bool) []transform.Step {
 	list := []transform.Step{
 		transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"), transform.KeyPoints("spots"),
-		transform.Mask("mask").Fill(7).Dtype(tensor.Int32), transform.Masks("planes").Fill(5),
+		transform.Mask("mask").Fill(7).Dtype(dataset.Int32), transform.Masks("planes").Fill(5),
 	}
 	if deep {
 		list = append(list, transform.Depth16(1).Fill(7))
@@ -186,12 +184,12 @@ func TestMasksAndPlanesStayWithTheirPixels(t *testing.T) {
 	for range 100 {
 		list := []transform.Step{
 			transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"), transform.KeyPoints("spots"),
-			transform.Mask("mask").Dtype(tensor.Int32), transform.Masks("planes"), transform.Depth16(1),
+			transform.Mask("mask").Dtype(dataset.Int32), transform.Masks("planes"), transform.Depth16(1),
 		}
 		for range 1 + r.IntN(8) {
 			list = append(list, keeping[r.IntN(len(keeping))])
 		}
-		x := images(t, ds, append(list, transform.ToDtype(tensor.Int32), transform.Ragged(), transform.Sizes("size"))...)
+		x := images(t, ds, append(list, transform.ToDtype(dataset.Int32), transform.Ragged(), transform.Sizes("size"))...)
 		reader := datatest.Open(t, x)
 		for i := range x.Len() {
 			if i%5 == 4 {

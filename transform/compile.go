@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
@@ -88,8 +86,8 @@ func (c *Compiled) String() string {
 // The length of dst must be the product of the shape in Spec. Otherwise there is an
 // error. After an error the content of dst is undefined.
 func (c *Compiled) Into(dst []float32, from Source) error {
-	if c.field.Dtype != tensor.Float32 {
-		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", dense.Name(c.field.Dtype))
+	if c.field.Dtype != dataset.Float32 {
+		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", c.field.Dtype)
 	}
 	if c.ragged {
 		return errRagged
@@ -110,7 +108,7 @@ func (c *Compiled) IntoBytes(dst []byte, from Source) error {
 	if len(dst) != c.field.Bytes() {
 		return fmt.Errorf("transform: into: %d bytes for %v: want %d", len(dst), c.field, c.field.Bytes())
 	}
-	if uintptr(unsafe.Pointer(unsafe.SliceData(dst)))%c.field.Dtype.Size() != 0 {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(dst)))%uintptr(c.field.Dtype.Size()) != 0 {
 		return fmt.Errorf("transform: into: memory for %v that is not aligned to %d bytes", c.field, c.field.Dtype.Size())
 	}
 	return c.into(dst, from)
@@ -149,7 +147,7 @@ func (c *Compiled) run(from Source, dst []byte) (s *single, err error) {
 		}
 	}()
 	if s == nil {
-		s = &single{lane: newLane(c.program), slot: dataset.NewSlot(dataset.Field{Name: "image", Dtype: tensor.Uint8})}
+		s = &single{lane: newLane(c.program), slot: dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8})}
 		s.rand = rand.New(&s.pcg)
 		if len(c.views) > 0 {
 			s.viewer = newViewer(c.program, nil)
@@ -242,7 +240,7 @@ func Decoded(m image.Image) Source { return Source{image: m} }
 
 // RGB is an image of w×h pixels, 3 bytes each, row by row.
 func RGB(pix []uint8, w, h int) Source {
-	return Source{raw: raw{pix: pix, w: w, h: h, pixel: 3, row: 3 * w, green: 1, blue: 2, dtype: tensor.Uint8, channels: 3, plane: 1}}
+	return Source{raw: raw{pix: pix, w: w, h: h, pixel: 3, row: 3 * w, green: 1, blue: 2, dtype: dataset.Uint8, channels: 3, plane: 1}}
 }
 
 // Seed returns s with another seed for the random steps. Equal seeds give equal

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 )
 
@@ -44,7 +45,7 @@ func TestSingleImageHasTheDatasetsBits(t *testing.T) {
 		if err := compiled(t, Eval(16)).Into(got, File(data)); err != nil {
 			t.Fatal(err)
 		}
-		if want := result(t, encoded(data), Eval(16)).Data().([]float32); !slices.Equal(got, want) {
+		if want := dataset.ValuesOf[float32](result(t, encoded(data), Eval(16))); !slices.Equal(got, want) {
 			t.Error("float32: other values than the dataset's")
 		}
 		list := []Step{ExifTranspose(), Resize(20), CenterCrop(9, 16)}
@@ -52,7 +53,7 @@ func TestSingleImageHasTheDatasetsBits(t *testing.T) {
 		if err := compiled(t, list...).IntoBytes(bytes8, File(data)); err != nil {
 			t.Fatal(err)
 		}
-		if want := result(t, encoded(data), list...).Data().([]uint8); !bytes.Equal(bytes8, want) {
+		if want := dataset.ValuesOf[uint8](result(t, encoded(data), list...)); !bytes.Equal(bytes8, want) {
 			t.Error("uint8: other values than the dataset's")
 		}
 	}
@@ -87,7 +88,7 @@ func TestSingleImageComesFromPixelsToo(t *testing.T) {
 	sub := m.(interface {
 		SubImage(image.Rectangle) image.Image
 	}).SubImage(part)
-	want := result(t, encoded(data), cut{part}, Resize(12), CenterCrop(8), PILToTensor()).Data().([]uint8)
+	want := dataset.ValuesOf[uint8](result(t, encoded(data), cut{part}, Resize(12), CenterCrop(8), PILToTensor()))
 	if err := c.IntoBytes(got[1], Decoded(sub)); err != nil || !bytes.Equal(got[1], want) {
 		t.Errorf("a part of an image gives other pixels than the crop, or %v", err)
 	}

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/cpu/cputest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/hostile"
@@ -139,7 +138,7 @@ func FuzzConfiguration(f *testing.F) {
 		} {
 			const most = 1 << 16
 			hostile.Bounded(t, len(config), configured+64*most, func() {
-				if p, err := transform.Compile(step, transform.Ragged(), transform.MaxPixels(most)); err == nil && p.Spec()[0].Dtype == tensor.Float32 {
+				if p, err := transform.Compile(step, transform.Ragged(), transform.MaxPixels(most)); err == nil && p.Spec()[0].Dtype == dataset.Float32 {
 					_, _, _, _ = p.Append(nil, transform.RGB(pix, 7, 5))
 				}
 			})
@@ -148,7 +147,7 @@ func FuzzConfiguration(f *testing.F) {
 			if err == nil && ragged != nil {
 				t.Errorf("error %v, but none without Ragged", ragged)
 			}
-			if ragged != nil || p.Spec()[0].Dtype != tensor.Float32 {
+			if ragged != nil || p.Spec()[0].Dtype != dataset.Float32 {
 				continue
 			}
 			values, h, w, err := p.Append(nil, transform.RGB(pix, 7, 5))

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 func TestRandomStepsKnowTheSizeIfItIsTheSameForAllDraws(t *testing.T) {
@@ -37,7 +38,7 @@ func TestRandomStepsKnowTheSizeIfItIsTheSameForAllDraws(t *testing.T) {
 			t.Errorf("%v: %v", c.step, err)
 			continue
 		}
-		if got, want := x.Spec()[0].Shape, (tensor.Shape{c.h, c.w, 3}); !got.Eq(want) {
+		if got, want := x.Spec()[0].Shape, (dataset.Shape{c.h, c.w, 3}); !slices.Equal(got, want) {
 			t.Errorf("%v: shape %v, want %v", c.step, got, want)
 		}
 	}

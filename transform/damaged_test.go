@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -25,12 +23,12 @@ type object struct {
 
 func (o object) dataset() dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{10, 20, 3}},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
-		{Name: "planes", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "points", Dtype: tensor.Float32, Shape: tensor.Shape{2}, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{10, 20, 3}},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
+		{Name: "planes", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "mask", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "points", Dtype: dataset.Float32, Shape: dataset.Shape{2}, Ragged: true},
 	}
 	return dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
@@ -101,7 +99,7 @@ func TestBoxesThatAreNoNumbersPassAllSteps(t *testing.T) {
 
 func TestMasksHaveTheirFillAndDtype(t *testing.T) {
 	for _, several := range []bool{false, true} {
-		mask, planes := transform.Mask("mask").Fill(255).Dtype(tensor.Int64), transform.Masks("planes").Fill(7).Dtype(tensor.Int64)
+		mask, planes := transform.Mask("mask").Fill(255).Dtype(dataset.Int64), transform.Masks("planes").Fill(7).Dtype(dataset.Int64)
 		list := []transform.Step{mask, transform.PassThrough("boxes"), transform.Crop(-1, -1, 2, 3)}
 		name, want := "mask", []int64{255, 255, 255, 255, 0, 255}
 		o := object{mask: onePixel}
@@ -117,7 +115,7 @@ func TestMasksHaveTheirFillAndDtype(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sample[name].Data().([]int64); !slices.Equal(got, want) {
+		if got := dataset.ValuesOf[int64](sample[name]); !slices.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", list, got, want)
 		}
 	}
@@ -129,7 +127,7 @@ func (o object) image(large bool) dataset.Dataset {
 		return o.dataset()
 	}
 	spec := o.dataset().Spec()
-	spec[0].Shape = tensor.Shape{1, 1, 3}
+	spec[0].Shape = dataset.Shape{1, 1, 3}
 	return dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
 		copy(dataset.Grow[uint8](dst, 4, len(o.mask)), o.mask)

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
 )
@@ -127,7 +125,7 @@ func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dat
 		if f < 0 {
 			continue
 		}
-		if s := spec[f]; !s.Ragged || s.Dtype != tensor.Float32 || s.Elements() != 4 {
+		if s := spec[f]; !s.Ragged || s.Dtype != dataset.Float32 || s.Elements() != 4 {
 			wrong(b, "field %v: want ragged float32 (n, 4)", s)
 		}
 		l.boxes = f
@@ -140,7 +138,7 @@ func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dat
 		}
 		s := spec[f]
 		n := len(s.Shape)
-		if s.Dtype != tensor.Float32 || n == 0 || s.Shape[n-1] != 2 && s.Shape[n-1] != 3 {
+		if s.Dtype != dataset.Float32 || n == 0 || s.Shape[n-1] != 2 && s.Shape[n-1] != 3 {
 			wrong(k, "field %v: want float32 whose last dimension is x and y, or x, y and visibility", s)
 			continue
 		}

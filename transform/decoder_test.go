@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -63,7 +61,7 @@ var plainDecoder = transform.Decoder("plain", "PLAIN?", decodePlain, plainConfig
 
 func TestOwnDecoderReadsItsFormat(t *testing.T) {
 	file := plain(3, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18)
-	ds := dataset.Func(1, dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}, func(_ context.Context, _ int, dst dataset.Slot) error {
+	ds := dataset.Func(1, dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}}, func(_ context.Context, _ int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, len(file)), file)
 		return nil
 	})
@@ -75,7 +73,7 @@ func TestOwnDecoderReadsItsFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s["image"].Data().([]uint8), []uint8{10, 11, 12, 13, 14, 15}; !bytes.Equal(got, want) {
+	if got, want := dataset.ValuesOf[uint8](s["image"]), []uint8{10, 11, 12, 13, 14, 15}; !bytes.Equal(got, want) {
 		t.Errorf("Images: got %v, want %v", got, want)
 	}
 	one, err := transform.Compile(plainDecoder, transform.Resize(1, 1))

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/loader"
@@ -33,10 +31,10 @@ func lcg[T uint8 | uint16 | int16 | float32](values []T, seed uint32) []T {
 }
 
 // arrays is a dataset with one field of arrays, which gets all values.
-func arrays(t testing.TB, dt tensor.Dtype, shape tensor.Shape, values []byte) dataset.Dataset {
+func arrays(t testing.TB, dt dataset.Dtype, shape dataset.Shape, values []byte) dataset.Dataset {
 	t.Helper()
-	n := len(values) / shape.TotalSize() / int(dt.Size())
-	ds, err := dataset.Tensors(dataset.Named("image", dense.Tensor(dt, append(tensor.Shape{n}, shape...), values)))
+	n := len(values) / shape.Elements() / dt.Size()
+	ds, err := dataset.Tensors(dataset.Named("image", dataset.NewTensor(dt, append(dataset.Shape{n}, shape...), values)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +43,7 @@ func arrays(t testing.TB, dt tensor.Dtype, shape tensor.Shape, values []byte) da
 
 // blobs is a dataset of files.
 func blobs(files ...[]byte) dataset.Dataset {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}}
 	return dataset.Func(len(files), spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, len(files[i])), files[i])
 		return nil
@@ -61,13 +59,13 @@ func images(t testing.TB, ds dataset.Dataset, list ...transform.Step) *transform
 	return x
 }
 
-func deepValues[T any](t testing.TB, ds dataset.Dataset, i int) []T {
+func deepValues[T dataset.Element](t testing.TB, ds dataset.Dataset, i int) []T {
 	t.Helper()
 	s, err := dataset.At(t.Context(), ds, i)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s["image"].Data().([]T)
+	return dataset.ValuesOf[T](s["image"])
 }
 
 // random are steps with the filter Nearest, which computes no values.
@@ -93,7 +91,7 @@ var random = map[string][]transform.Step{
 func TestDrawsAndGeometryOfDepth16AreThoseOfColours(t *testing.T) {
 	const n, h, w = 40, 43, 41
 	for name, list := range random {
-		for _, shape := range []tensor.Shape{{h, w, 3}, {3, h, w}} {
+		for _, shape := range []dataset.Shape{{h, w, 3}, {3, h, w}} {
 			var pix []byte // column, row and number of each pixel
 			for i := range n {
 				for k := range h * w * 3 {
@@ -104,7 +102,7 @@ func TestDrawsAndGeometryOfDepth16AreThoseOfColours(t *testing.T) {
 					pix = append(pix, uint8([3]int{5 * x, 5 * y, 6 * i}[c]))
 				}
 			}
-			ds := arrays(t, tensor.Uint8, shape, pix)
+			ds := arrays(t, dataset.Uint8, shape, pix)
 			read := func(list []transform.Step) []byte {
 				return slices.Concat(loaded(t, images(t, ds, list...), nil, loader.Workers(2), loader.BatchSize(5), loader.Shuffle(true), loader.Seed(3))...)
 			}
@@ -133,7 +131,7 @@ func TestResizesOfDepth16AreThoseOfColoursWithinALevel(t *testing.T) {
 	for i, v := range pix {
 		pix[i] = 64 + v/2 // no filter exceeds the range of bytes, at which colours are cut between two passes
 	}
-	ds := arrays(t, tensor.Uint8, tensor.Shape{h, w, 3}, pix)
+	ds := arrays(t, dataset.Uint8, dataset.Shape{h, w, 3}, pix)
 	for filter := transform.Bilinear; filter <= transform.Hamming; filter++ {
 		for _, size := range [][]int{{20, 30}, {90, 100}, {30, 100}, {20}} {
 			list := []transform.Step{transform.Resize(size...).Filter(filter), transform.RandomHorizontalFlip(1), transform.CenterCrop(18, 25)}
@@ -159,7 +157,7 @@ func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
 		x, y := i%w, i/w%h
 		pix = append(pix, uint8(64+3*x), uint8(200-3*y), uint8(2*x+2*y))
 	}
-	ds := arrays(t, tensor.Uint8, tensor.Shape{h, w, 3}, pix)
+	ds := arrays(t, dataset.Uint8, dataset.Shape{h, w, 3}, pix)
 	for name, test := range map[string]struct {
 		step  transform.Step
 		apart float64 // how many values may be more than a level apart
@@ -212,7 +210,7 @@ func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
 
 // TestWarpsOfDepth16BlendInItsFill moves pixels by halves.
 func TestWarpsOfDepth16BlendInItsFill(t *testing.T) {
-	ds := arrays(t, tensor.Float32, tensor.Shape{1, 1, 4}, dense.Bytes([]float32{1, 2, 3, 4}))
+	ds := arrays(t, dataset.Float32, dataset.Shape{1, 1, 4}, dense.Bytes([]float32{1, 2, 3, 4}))
 	for _, fill := range []float32{0, 100} {
 		turn := transform.RandomRotation(180, 180).Center(1.75, 0.5).Filter(transform.Bilinear)
 		got := deepValues[float32](t, images(t, ds, transform.Depth16(1).Fill(fill), turn), 0)
@@ -235,16 +233,16 @@ func TestValuesThatAreCutAndMirroredStayAsTheyAre(t *testing.T) {
 	for i := 0; i < len(floats); i += 7 {
 		floats[i] = []float32{float32(math.NaN()), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 1e30}[i/7%4]
 	}
-	for dt, values := range map[tensor.Dtype][]byte{
-		tensor.Uint8: lcg(make([]uint8, c*h*w), 4), tensor.Uint16: dense.Bytes(lcg(make([]uint16, c*h*w), 4)),
-		tensor.Int16: dense.Bytes(lcg(make([]int16, c*h*w), 4)), tensor.Float32: dense.Bytes(floats),
+	for dt, values := range map[dataset.Dtype][]byte{
+		dataset.Uint8: lcg(make([]uint8, c*h*w), 4), dataset.Uint16: dense.Bytes(lcg(make([]uint16, c*h*w), 4)),
+		dataset.Int16: dense.Bytes(lcg(make([]int16, c*h*w), 4)), dataset.Float32: dense.Bytes(floats),
 	} {
-		size := int(dt.Size())
+		size := dt.Size()
 		for _, planes := range []bool{false, true} {
-			shape := tensor.Shape{h, w, c}
+			shape := dataset.Shape{h, w, c}
 			at := func(c, y, x int) []byte { return values[((y*w+x)*12+c)*size:][:size] }
 			if planes {
-				shape = tensor.Shape{c, h, w}
+				shape = dataset.Shape{c, h, w}
 				at = func(c, y, x int) []byte { return values[((c*h+y)*w+x)*size:][:size] }
 			}
 			want := map[bool][]byte{}

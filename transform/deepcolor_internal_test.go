@@ -5,8 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 )
@@ -32,11 +31,11 @@ func TestChangesOfDeepColoursAreTorchvisions(t *testing.T) {
 			x = 1664525*x + 1013904223
 			switch c.Dtype {
 			case "uint8":
-				m.Dtype, m.Pix[i] = tensor.Uint8, float32(uint8(x>>16))
+				m.Dtype, m.Pix[i] = dataset.Uint8, float32(uint8(x>>16))
 			case "uint16":
-				m.Dtype, m.Pix[i] = tensor.Uint16, float32(x>>16)
+				m.Dtype, m.Pix[i] = dataset.Uint16, float32(x>>16)
 			case "int16":
-				m.Dtype, m.Pix[i] = tensor.Int16, float32(int16(x>>16))
+				m.Dtype, m.Pix[i] = dataset.Int16, float32(int16(x>>16))
 			default:
 				m.Pix[i] = float32(x>>8) / (1 << 24)
 			}

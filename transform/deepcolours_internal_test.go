@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 )
@@ -20,7 +19,7 @@ type deepColourCase struct {
 	Values        []byte
 }
 
-var deepDtypes = map[string]tensor.Dtype{"uint8": tensor.Uint8, "uint16": tensor.Uint16, "int16": tensor.Int16, "float32": tensor.Float32}
+var deepDtypes = map[string]dataset.Dtype{"uint8": dataset.Uint8, "uint16": dataset.Uint16, "int16": dataset.Int16, "float32": dataset.Float32}
 
 // engine is an engine with the image of the case, from a linear congruential generator.
 func (c *deepColourCase) engine() *engine {

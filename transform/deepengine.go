@@ -5,10 +5,7 @@ import (
 	"image"
 	"math"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 )
@@ -16,7 +13,7 @@ import (
 // A deepSource gives the values of an image before the first step.
 type deepSource interface {
 	// samples is the number of channels and their dtype.
-	samples() (channels int, dtype tensor.Dtype, err error)
+	samples() (channels int, dtype dataset.Dtype, err error)
 	// decodeDeep writes a window of the image, one plane after the other without gaps.
 	decodeDeep(dst []float32, window image.Rectangle) error
 }
@@ -27,7 +24,7 @@ type deepEngine struct {
 	stored   int       // the channels of the files or arrays
 	channels int       // those of the current image
 	fill     []float32 // per channel, or one for all; nil means 0
-	dtype    tensor.Dtype
+	dtype    dataset.Dtype
 
 	img, spare Planes // img is the current image if the engine is inside
 
@@ -95,22 +92,22 @@ func (d *deepEngine) checkFill() error {
 	kind := depthOf(d.dtype)
 	for _, v := range d.fill {
 		if kind.whole && !(v >= kind.least && v <= kind.most && v == float32(math.Trunc(float64(v)))) {
-			return fmt.Errorf("transform: the image has %s values: want a Fill of Depth16 among them, not %v", dense.Name(d.dtype), v)
+			return fmt.Errorf("transform: the image has %s values: want a Fill of Depth16 among them, not %v", d.dtype, v)
 		}
 	}
 	return nil
 }
 
 // checkSamples checks that a source has this number of channels, and returns their dtype.
-func checkSamples(src deepSource, channels int) (tensor.Dtype, error) {
+func checkSamples(src deepSource, channels int) (dataset.Dtype, error) {
 	n, dtype, err := src.samples()
 	switch {
 	case err != nil:
 		return dtype, err
 	case n != channels:
 		return dtype, fmt.Errorf("transform: the image has %s, Depth16 wants %d", figures.Count(n, "channel", "channels"), channels)
-	case dtype == tensor.Dtype{}:
-		dtype = tensor.Float32
+	case dtype == dataset.Dtype(0):
+		dtype = dataset.Float32
 	}
 	return dtype, nil
 }
@@ -181,7 +178,7 @@ func (d *deepEngine) prepare(e *engine) error {
 	for c := range d.channels {
 		d.x.Horizontal(d.mid[c*d.layer:], w, d.pix[c*d.plane:], d.pitch, h)
 	}
-	if d.dtype == tensor.Uint8 && v.filter != resize.Nearest {
+	if d.dtype == dataset.Uint8 && v.filter != resize.Nearest {
 		settleBytes(d.mid) // torch and Pillow have bytes between the two passes
 	}
 	return nil
@@ -214,7 +211,7 @@ func (d *deepEngine) rowOf(e *engine, dst []float32, c, y int) {
 	d.y.Vertical(out, d.mid[c*d.layer:], d.stride, y-v.at.Min.Y)
 	switch {
 	case !v.resampled() || v.filter == resize.Nearest:
-	case d.dtype == tensor.Uint8:
+	case d.dtype == dataset.Uint8:
 		settleBytes(out)
 	default:
 		depthOf(d.dtype).settle(out)

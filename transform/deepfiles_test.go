@@ -14,8 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
@@ -76,7 +74,7 @@ func TestSignedAndFloatFilesNeedADtypeThatHoldsThem(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 		unit := deepValues[float32](t, images(t, ds, transform.Depth16(n), transform.CenterCrop(4), transform.ToTensor()), 0)
-		stored := deepValues[float32](t, images(t, ds, transform.Depth16(n), transform.CenterCrop(4), transform.PILToTensor(), transform.ToDtype(tensor.Float32)), 0)
+		stored := deepValues[float32](t, images(t, ds, transform.Depth16(n), transform.CenterCrop(4), transform.PILToTensor(), transform.ToDtype(dataset.Float32)), 0)
 		for i, v := range stored {
 			if name == "tiffint16-x2.tif" {
 				v /= 32767
@@ -135,7 +133,7 @@ func TestOwnDecodersGiveAnyChannels(t *testing.T) {
 	for want, m := range map[string]*transform.Planes{
 		"2 channels, Depth16 wants 5":                          {Channels: 2, Width: w, Height: h, Pix: make([]float32, 2*h*w)},
 		"bands: 3 values for 5 channels of 7×6":                {Channels: c, Width: w, Height: h, Pix: make([]float32, 3)},
-		"bands: planes of int64: want Uint8":                   {Channels: c, Width: w, Height: h, Pix: make([]float32, c*h*w), Dtype: tensor.Int64},
+		"bands: planes of int64: want Uint8":                   {Channels: c, Width: w, Height: h, Pix: make([]float32, c*h*w), Dtype: dataset.Int64},
 		"bands: the decoder made 2×2 pixels (height×width) of": {Channels: 1, Width: 2, Height: 2, Pix: make([]float32, 4)},
 		"bands: 0 values for 0 channels of 7×6 p":              {Width: w, Height: h},
 	} {
@@ -185,10 +183,10 @@ func TestViewsOfDepth16HaveThePixelsOfTheirCrops(t *testing.T) {
 		s := datatest.Sample(t, both, i)
 		a := deepValues[float32](t, images(t, ds, append([]transform.Step{transform.Depth16(1).Fill(9)}, left...)...), i)
 		b := deepValues[uint16](t, images(t, ds, append([]transform.Step{transform.Depth16(1).Fill(9)}, right...)...), i)
-		if !slices.Equal(s["left"].Data().([]float32), append(slices.Clone(a), a...)) || !slices.Equal(s["right"].Data().([]uint16), b) {
+		if !slices.Equal(dataset.ValuesOf[float32](s["left"]), append(slices.Clone(a), a...)) || !slices.Equal(dataset.ValuesOf[uint16](s["right"]), b) {
 			t.Errorf("sample %d: other values in views", i)
 		}
-		if got := s["outside"].Data().([]uint16); !slices.Equal(got, []uint16{9, 9, 9, 9}) {
+		if got := dataset.ValuesOf[uint16](s["outside"]); !slices.Equal(got, []uint16{9, 9, 9, 9}) {
 			t.Errorf("sample %d: %v outside the image", i, got)
 		}
 	}
@@ -223,24 +221,24 @@ func TestAnnotationsFollowDeepImages(t *testing.T) {
 	for i := range 20 {
 		a := datatest.Sample(t, want, i)
 		b := datatest.Sample(t, got, i)
-		for k, v := range a["image"].Data().([]float32) {
-			if d := v - b["image"].Data().([]float32)[k]; d > 0.006 || d < -0.006 {
+		for k, v := range dataset.ValuesOf[float32](a["image"]) {
+			if d := v - dataset.ValuesOf[float32](b["image"])[k]; d > 0.006 || d < -0.006 {
 				t.Fatalf("sample %d: value %d is off by %v", i, k, d)
 			}
 		}
 		for _, f := range []string{"boxes", "points"} {
-			if !slices.Equal(a[f].Data().([]float32), b[f].Data().([]float32)) {
+			if !slices.Equal(dataset.ValuesOf[float32](a[f]), dataset.ValuesOf[float32](b[f])) {
 				t.Errorf("sample %d: %s differ", i, f)
 			}
 		}
-		if !bytes.Equal(a["mask"].Data().([]uint8), b["mask"].Data().([]uint8)) {
+		if !bytes.Equal(dataset.ValuesOf[uint8](a["mask"]), dataset.ValuesOf[uint8](b["mask"])) {
 			t.Errorf("sample %d: masks differ", i)
 		}
 	}
 }
 
 func TestPlanesAreImages(t *testing.T) {
-	m := &transform.Planes{Channels: 3, Width: 2, Height: 1, Pix: []float32{0, 65535, 257, 1, 514, 2}, Dtype: tensor.Uint16}
+	m := &transform.Planes{Channels: 3, Width: 2, Height: 1, Pix: []float32{0, 65535, 257, 1, 514, 2}, Dtype: dataset.Uint16}
 	if got := m.At(1, 0); got != (color.NRGBA64{65535, 1, 2, 65535}) {
 		t.Errorf("got %v", got)
 	}
@@ -258,7 +256,7 @@ func TestPlanesAreImages(t *testing.T) {
 
 // TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers has random own steps too.
 func TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
-	ds := arrays(t, tensor.Uint16, tensor.Shape{4, 30, 30}, dense.Bytes(lcg(make([]uint16, 23*4*30*30), 1)))
+	ds := arrays(t, dataset.Uint16, dataset.Shape{4, 30, 30}, dense.Bytes(lcg(make([]uint16, 23*4*30*30), 1)))
 	shift := planes(func(m *transform.Planes, r *rand.Rand) error {
 		v := r.Float32()
 		for i := range m.Pix {

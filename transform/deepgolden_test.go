@@ -16,8 +16,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
@@ -59,7 +57,7 @@ func deepFile(t testing.TB, name string) []byte {
 // whole are the samples of a file as they are stored.
 func whole(t testing.TB, data []byte, c, h, w int) []float32 {
 	t.Helper()
-	x, err := transform.Images(blobs(data), transform.Depth16(c), transform.Crop(0, 0, h, w), transform.PILToTensor(), transform.ToDtype(tensor.Float32))
+	x, err := transform.Images(blobs(data), transform.Depth16(c), transform.Crop(0, 0, h, w), transform.PILToTensor(), transform.ToDtype(dataset.Float32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +84,7 @@ func TestWindowsOfDeepFilesAreCrops(t *testing.T) {
 		data := deepFile(t, name)
 		all := whole(t, data, c, h, w)
 		for _, r := range []image.Rectangle{image.Rect(0, 0, 1, 1), image.Rect(3, 5, 9, 7), image.Rect(w-2, h-3, w, h), image.Rect(1, 0, w, 8)} {
-			x := images(t, blobs(data), transform.Depth16(c), transform.Crop(r.Min.Y, r.Min.X, r.Dy(), r.Dx()), transform.PILToTensor(), transform.ToDtype(tensor.Float32))
+			x := images(t, blobs(data), transform.Depth16(c), transform.Crop(r.Min.Y, r.Min.X, r.Dy(), r.Dx()), transform.PILToTensor(), transform.ToDtype(dataset.Float32))
 			var want []float32
 			for k := range c {
 				for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -189,17 +187,17 @@ func TestDepth16IsTorchvision(t *testing.T) {
 }
 
 func (c *deepCase) dataset(t *testing.T) dataset.Dataset {
-	shape := tensor.Shape(c.Shape)
-	n := shape.TotalSize()
+	shape := dataset.Shape(c.Shape)
+	n := shape.Elements()
 	switch c.Dtype {
 	case "uint8":
-		return arrays(t, tensor.Uint8, shape, lcg(make([]uint8, n), c.Seed))
+		return arrays(t, dataset.Uint8, shape, lcg(make([]uint8, n), c.Seed))
 	case "uint16":
-		return arrays(t, tensor.Uint16, shape, dense.Bytes(lcg(make([]uint16, n), c.Seed)))
+		return arrays(t, dataset.Uint16, shape, dense.Bytes(lcg(make([]uint16, n), c.Seed)))
 	case "int16":
-		return arrays(t, tensor.Int16, shape, dense.Bytes(lcg(make([]int16, n), c.Seed)))
+		return arrays(t, dataset.Int16, shape, dense.Bytes(lcg(make([]int16, n), c.Seed)))
 	}
-	return arrays(t, tensor.Float32, shape, dense.Bytes(lcg(make([]float32, n), c.Seed)))
+	return arrays(t, dataset.Float32, shape, dense.Bytes(lcg(make([]float32, n), c.Seed)))
 }
 
 var filterOf = map[string]transform.Filter{"bicubic": transform.Bicubic, "nearest": transform.Nearest, "lanczos": transform.Lanczos}
@@ -254,7 +252,7 @@ func (c *deepCase) steps(t *testing.T) []transform.Step {
 		case "blur":
 			list = append(list, transform.GaussianBlur(n[0], n[1]).Sigma(numberOf(t, s[3]), numberOf(t, s[3])))
 		case "totensor":
-			list, unit = append(list, transform.ToDtype(tensor.Float32).Scale()), true
+			list, unit = append(list, transform.ToDtype(dataset.Float32).Scale()), true
 		case "normalize":
 			var v [2][]float32
 			for i := range v {
@@ -272,7 +270,7 @@ func (c *deepCase) steps(t *testing.T) []transform.Step {
 		}
 	}
 	if !unit {
-		list = append(list, transform.PILToTensor(), transform.ToDtype(tensor.Float32))
+		list = append(list, transform.PILToTensor(), transform.ToDtype(dataset.Float32))
 	}
 	return list
 }

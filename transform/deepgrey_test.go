@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform"
@@ -16,8 +14,8 @@ import (
 // before Grayscale.
 func TestGrayscaleOfDepth16SetsTheChannels(t *testing.T) {
 	colours := []uint16{1000, 65535, 20000, 0, 30000, 7} // two images of one pixel
-	rgb := arrays(t, tensor.Uint16, tensor.Shape{3, 1, 1}, dense.Bytes(colours))
-	scans := arrays(t, tensor.Uint16, tensor.Shape{1, 1}, dense.Bytes([]uint16{65535, 300}))
+	rgb := arrays(t, dataset.Uint16, dataset.Shape{3, 1, 1}, dense.Bytes(colours))
+	scans := arrays(t, dataset.Uint16, dataset.Shape{1, 1}, dense.Bytes([]uint16{65535, 300}))
 	grey := func(c []uint16) uint16 {
 		return uint16(0.2989*float64(c[0]) + 0.587*float64(c[1]) + 0.114*float64(c[2]))
 	}
@@ -25,26 +23,26 @@ func TestGrayscaleOfDepth16SetsTheChannels(t *testing.T) {
 	for _, test := range []struct {
 		list        []transform.Step
 		scans       bool
-		shape       tensor.Shape
+		shape       dataset.Shape
 		want, after []uint16
 	}{
-		{[]transform.Step{transform.Depth16(3), transform.Grayscale(1)}, false, tensor.Shape{1, 1, 1}, []uint16{first}, []uint16{second}},
-		{[]transform.Step{transform.Depth16(3), transform.Grayscale(3)}, false, tensor.Shape{1, 1, 3}, []uint16{first, first, first}, []uint16{second, second, second}},
-		{[]transform.Step{transform.Depth16(3), transform.RandomApply(1, transform.Grayscale(3))}, false, tensor.Shape{1, 1, 3}, []uint16{first, first, first}, []uint16{second, second, second}},
-		{[]transform.Step{transform.Depth16(3), transform.Grayscale(1), transform.ColorJitter(0, 0, 0.9, 0.5), transform.Grayscale(3), transform.PILToTensor()}, false, tensor.Shape{3, 1, 1}, []uint16{first, first, first}, []uint16{second, second, second}},
-		{[]transform.Step{transform.Depth16(3), transform.BGR(), transform.Grayscale(1)}, false, tensor.Shape{1, 1, 1}, []uint16{first}, []uint16{second}},
-		{[]transform.Step{transform.Depth16(1), transform.Grayscale(3)}, true, tensor.Shape{1, 1, 3}, []uint16{65535, 65535, 65535}, []uint16{300, 300, 300}},
-		{[]transform.Step{transform.Depth16(1), transform.Grayscale(1), transform.RandomGrayscale(1)}, true, tensor.Shape{1, 1, 1}, []uint16{65535}, []uint16{300}},
-		{[]transform.Step{transform.Depth16(1).Fill(9), transform.Grayscale(3), transform.Pad(1, 0)}, true, tensor.Shape{1, 3, 3}, []uint16{9, 9, 9, 65535, 65535, 65535, 9, 9, 9}, []uint16{9, 9, 9, 300, 300, 300, 9, 9, 9}},
-		{[]transform.Step{transform.Depth16(1), transform.Grayscale(3), transform.Pad(0), transform.FiveCrop(1)}, true, tensor.Shape{5, 1, 1, 3}, slices.Repeat([]uint16{65535}, 15), slices.Repeat([]uint16{300}, 15)},
-		{[]transform.Step{transform.Depth16(3), transform.Views(2, transform.Grayscale(1))}, false, tensor.Shape{2, 1, 1, 1}, []uint16{first, first}, []uint16{second, second}},
+		{[]transform.Step{transform.Depth16(3), transform.Grayscale(1)}, false, dataset.Shape{1, 1, 1}, []uint16{first}, []uint16{second}},
+		{[]transform.Step{transform.Depth16(3), transform.Grayscale(3)}, false, dataset.Shape{1, 1, 3}, []uint16{first, first, first}, []uint16{second, second, second}},
+		{[]transform.Step{transform.Depth16(3), transform.RandomApply(1, transform.Grayscale(3))}, false, dataset.Shape{1, 1, 3}, []uint16{first, first, first}, []uint16{second, second, second}},
+		{[]transform.Step{transform.Depth16(3), transform.Grayscale(1), transform.ColorJitter(0, 0, 0.9, 0.5), transform.Grayscale(3), transform.PILToTensor()}, false, dataset.Shape{3, 1, 1}, []uint16{first, first, first}, []uint16{second, second, second}},
+		{[]transform.Step{transform.Depth16(3), transform.BGR(), transform.Grayscale(1)}, false, dataset.Shape{1, 1, 1}, []uint16{first}, []uint16{second}},
+		{[]transform.Step{transform.Depth16(1), transform.Grayscale(3)}, true, dataset.Shape{1, 1, 3}, []uint16{65535, 65535, 65535}, []uint16{300, 300, 300}},
+		{[]transform.Step{transform.Depth16(1), transform.Grayscale(1), transform.RandomGrayscale(1)}, true, dataset.Shape{1, 1, 1}, []uint16{65535}, []uint16{300}},
+		{[]transform.Step{transform.Depth16(1).Fill(9), transform.Grayscale(3), transform.Pad(1, 0)}, true, dataset.Shape{1, 3, 3}, []uint16{9, 9, 9, 65535, 65535, 65535, 9, 9, 9}, []uint16{9, 9, 9, 300, 300, 300, 9, 9, 9}},
+		{[]transform.Step{transform.Depth16(1), transform.Grayscale(3), transform.Pad(0), transform.FiveCrop(1)}, true, dataset.Shape{5, 1, 1, 3}, slices.Repeat([]uint16{65535}, 15), slices.Repeat([]uint16{300}, 15)},
+		{[]transform.Step{transform.Depth16(3), transform.Views(2, transform.Grayscale(1))}, false, dataset.Shape{2, 1, 1, 1}, []uint16{first, first}, []uint16{second, second}},
 	} {
 		ds := rgb
 		if test.scans {
 			ds = scans
 		}
 		x := images(t, ds, test.list...)
-		if got := x.Spec()[0].Shape; !got.Eq(test.shape) {
+		if got := x.Spec()[0].Shape; !slices.Equal(got, test.shape) {
 			t.Errorf("%v: got the shape %v, want %v", test.list, got, test.shape)
 			continue
 		}
@@ -67,7 +65,7 @@ func TestGrayscaleOfDepth16SetsTheChannels(t *testing.T) {
 
 // TestWhiteOfDepth16KeepsItsHue is about torchvision's conversion of 1.0 to uint16, which is 0.
 func TestWhiteOfDepth16KeepsItsHue(t *testing.T) {
-	white := arrays(t, tensor.Uint16, tensor.Shape{3, 1, 1}, dense.Bytes([]uint16{65535, 65535, 65535}))
+	white := arrays(t, dataset.Uint16, dataset.Shape{3, 1, 1}, dense.Bytes([]uint16{65535, 65535, 65535}))
 	got := deepValues[uint16](t, images(t, white, transform.Depth16(3), transform.ColorJitter(0, 0, 0, 0.5)), 0)
 	if want := []uint16{65535, 65535, 65535}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -81,7 +79,7 @@ func TestNoiseOfDepth16StaysInItsRange(t *testing.T) {
 	for i := range signed {
 		signed[i] = -1000
 	}
-	ds := arrays(t, tensor.Int16, tensor.Shape{1, 40, 100}, dense.Bytes(signed))
+	ds := arrays(t, dataset.Int16, dataset.Shape{1, 40, 100}, dense.Bytes(signed))
 	sum, squares := 0.0, 0.0
 	for _, v := range deepValues[int16](t, images(t, ds, transform.Depth16(1), transform.GaussianNoise(0.01, 0.05)), 0) {
 		sum += float64(v) / 4000
@@ -100,7 +98,7 @@ func TestNoiseOfDepth16StaysInItsRange(t *testing.T) {
 	if ends < 3900 {
 		t.Errorf("%d of 4000 values are at the ends of the range", ends)
 	}
-	floats := arrays(t, tensor.Float32, tensor.Shape{1, 1, 4}, dense.Bytes([]float32{-3, 0, 1, 7}))
+	floats := arrays(t, dataset.Float32, dataset.Shape{1, 1, 4}, dense.Bytes([]float32{-3, 0, 1, 7}))
 	for _, v := range deepValues[float32](t, images(t, floats, transform.Depth16(1), transform.GaussianNoise(0, 0.1), transform.ToTensor()), 0) {
 		if v < 0 || v > 1 {
 			t.Errorf("got %v, want it from 0 to 1", v)
@@ -126,16 +124,16 @@ func TestColoursOfDepth16TakeAllNumbers(t *testing.T) {
 				floats[i] = []float32{inf, -inf, nan, 3e38, -1, 1e-44, 2}[i/3%7]
 			}
 		}
-		for dt, values := range map[tensor.Dtype][]byte{
-			tensor.Uint8: lcg(make([]uint8, 5*n), 1), tensor.Uint16: dense.Bytes(lcg(make([]uint16, 5*n), 1)),
-			tensor.Int16: dense.Bytes(lcg(make([]int16, 5*n), 1)), tensor.Float32: dense.Bytes(floats),
+		for dt, values := range map[dataset.Dtype][]byte{
+			dataset.Uint8: lcg(make([]uint8, 5*n), 1), dataset.Uint16: dense.Bytes(lcg(make([]uint16, 5*n), 1)),
+			dataset.Int16: dense.Bytes(lcg(make([]int16, 5*n), 1)), dataset.Float32: dense.Bytes(floats),
 		} {
-			ds := arrays(t, dt, tensor.Shape{3, size[0], size[1]}, values)
+			ds := arrays(t, dt, dataset.Shape{3, size[0], size[1]}, values)
 			for _, s := range all {
 				x := images(t, ds, transform.Depth16(3), s, transform.ToTensor())
 				for i := range ds.Len() {
 					for _, v := range deepValues[float32](t, x, i) {
-						if dt != tensor.Float32 && !(v >= -1.01 && v <= 1) {
+						if dt != dataset.Float32 && !(v >= -1.01 && v <= 1) {
 							t.Fatalf("%v of %v: got %v", s, dt, v)
 						}
 					}
@@ -148,7 +146,7 @@ func TestColoursOfDepth16TakeAllNumbers(t *testing.T) {
 // TestHuesBelowBlackAreInTheRange has signed integers whose greatest colour is 0, so that their saturation is
 // infinite.
 func TestHuesBelowBlackAreInTheRange(t *testing.T) {
-	below := arrays(t, tensor.Int16, tensor.Shape{3, 1, 1}, dense.Bytes([]int16{0, -5, -700}))
+	below := arrays(t, dataset.Int16, dataset.Shape{3, 1, 1}, dense.Bytes([]int16{0, -5, -700}))
 	for _, v := range deepValues[int16](t, images(t, below, transform.Depth16(3), transform.ColorJitter(0, 0, 0, 0.5)), 0) {
 		if v < -700 || v > 700 {
 			t.Errorf("got %d", v)

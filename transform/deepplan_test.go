@@ -6,10 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -17,7 +14,7 @@ import (
 func TestDtypesOfDepth16(t *testing.T) {
 	const c, h, w = 2, 3, 4
 	pix := lcg(make([]uint16, c*h*w), 5)
-	ds := arrays(t, tensor.Uint16, tensor.Shape{c, h, w}, dense.Bytes(pix))
+	ds := arrays(t, dataset.Uint16, dataset.Shape{c, h, w}, dense.Bytes(pix))
 	check := func(name string, got []float32, want func(v uint16, c int) float32) {
 		t.Helper()
 		for i, v := range pix {
@@ -30,9 +27,9 @@ func TestDtypesOfDepth16(t *testing.T) {
 	depth := transform.Depth16(c)
 	check("ToTensor", deepValues[float32](t, images(t, ds, depth, transform.ToTensor()), 0),
 		func(v uint16, _ int) float32 { return float32(v) / 65535 })
-	check("Scale", deepValues[float32](t, images(t, ds, depth, transform.ToDtype(tensor.Float32).Scale()), 0),
+	check("Scale", deepValues[float32](t, images(t, ds, depth, transform.ToDtype(dataset.Float32).Scale()), 0),
 		func(v uint16, _ int) float32 { return float32(v) * float32(1.0/65535) })
-	check("ToDtype(float32)", deepValues[float32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(tensor.Float32)), 0),
+	check("ToDtype(float32)", deepValues[float32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(dataset.Float32)), 0),
 		func(v uint16, _ int) float32 { return float32(v) })
 	check("Rescale", deepValues[float32](t, images(t, ds, depth, transform.Rescale(0.001)), 0),
 		func(v uint16, _ int) float32 { return float32(float64(v) * 0.001) })
@@ -40,21 +37,21 @@ func TestDtypesOfDepth16(t *testing.T) {
 		func(v uint16, c int) float32 {
 			return float32(float32(v)/65535-[]float32{0.1, 0.2}[c]) / []float32{3, 4}[c]
 		})
-	whole := deepValues[int32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(tensor.Int32)), 0)
+	whole := deepValues[int32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(dataset.Int32)), 0)
 	floats := make([]float32, len(whole))
 	for i, v := range whole {
 		floats[i] = float32(v)
 	}
 	check("ToDtype(int32)", floats, func(v uint16, _ int) float32 { return float32(v) })
-	for i, v := range deepValues[half.Float16](t, images(t, ds, depth, transform.ToTensor(), transform.ToDtype(half.Float16Dtype)), 0) {
+	for i, v := range deepValues[dataset.F16](t, images(t, ds, depth, transform.ToTensor(), transform.ToDtype(dataset.Float16)), 0) {
 		floats[i] = v.Float32()
 	}
-	check("float16", floats, func(v uint16, _ int) float32 { return half.ToFloat16(float32(v) * float32(1.0/65535)).Float32() })
+	check("float16", floats, func(v uint16, _ int) float32 { return dataset.ToF16(float32(v) * float32(1.0/65535)).Float32() })
 }
 
 func TestFillOfDepth16IsWhatIsOutside(t *testing.T) {
 	pix := []uint16{1000, 2000}
-	ds := arrays(t, tensor.Uint16, tensor.Shape{2, 1, 1}, dense.Bytes(pix))
+	ds := arrays(t, dataset.Uint16, dataset.Shape{2, 1, 1}, dense.Bytes(pix))
 	for _, test := range []struct {
 		depth transform.Depth
 		want  []uint16
@@ -72,9 +69,9 @@ func TestFillOfDepth16IsWhatIsOutside(t *testing.T) {
 }
 
 func TestDepth16SaysWhatIsWrong(t *testing.T) {
-	bands := arrays(t, tensor.Uint16, tensor.Shape{12, 8, 8}, make([]byte, 12*8*8*2))
-	floats := arrays(t, tensor.Float32, tensor.Shape{8, 8}, make([]byte, 8*8*4))
-	photo := arrays(t, tensor.Uint16, tensor.Shape{3, 8, 8}, make([]byte, 3*8*8*2))
+	bands := arrays(t, dataset.Uint16, dataset.Shape{12, 8, 8}, make([]byte, 12*8*8*2))
+	floats := arrays(t, dataset.Float32, dataset.Shape{8, 8}, make([]byte, 8*8*4))
+	photo := arrays(t, dataset.Uint16, dataset.Shape{3, 8, 8}, make([]byte, 3*8*8*2))
 	depth := transform.Depth16(12)
 	for _, test := range []struct {
 		ds   dataset.Dataset
@@ -100,13 +97,13 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 		{bands, []transform.Step{depth, transform.CenterCrop(4).Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
 		{bands, []transform.Step{depth, transform.ExifTranspose()}, "ExifTranspose(): not with Depth16"},
 		{bands, []transform.Step{depth, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}, "the image has 12 channels"},
-		{bands, []transform.Step{depth, transform.ToTensor(), transform.ToDtype(tensor.Int32)}, "ToDtype(int32): want it without ToTensor"},
-		{bands, []transform.Step{depth, transform.ToDtype(tensor.Int64)}, "want tensor.Uint16, tensor.Int32, tensor.Float32"},
+		{bands, []transform.Step{depth, transform.ToTensor(), transform.ToDtype(dataset.Int32)}, "ToDtype(int32): want it without ToTensor"},
+		{bands, []transform.Step{depth, transform.ToDtype(dataset.Int64)}, "want dataset.Uint16, dataset.Int32, dataset.Float32"},
 		{bands, []transform.Step{depth, transform.BGR()}, "want 3 channels"},
 		{bands, []transform.Step{depth, transform.RandomRotation(0, 9).Filter(transform.Bicubic)}, "want the filter Nearest or Bilinear with Depth16"},
 		{bands, []transform.Step{depth, transform.ElasticTransform(50, 5).Fill(1, 1, 1)}, "want the Fill of Depth16 instead"},
 		{bands, []transform.Step{depth, transform.ColorJitter(0.1, 0.1, 0.1, 0)}, "ColorJitter(0.1, 0.1, 0.1, 0): want 1 or 3 channels, not 12"},
-		{floats, []transform.Step{transform.Depth16(1), transform.ToDtype(tensor.Uint16)}, "uint16 does not hold its values"},
+		{floats, []transform.Step{transform.Depth16(1), transform.ToDtype(dataset.Uint16)}, "uint16 does not hold its values"},
 		{floats, nil, "want uint8"},
 	} {
 		_, err := transform.Images(test.ds, test.list...)
@@ -117,7 +114,7 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 }
 
 func TestDepth16PrintsItsPlan(t *testing.T) {
-	ds := arrays(t, tensor.Uint16, tensor.Shape{12, 9, 9}, make([]byte, 12*9*9*2))
+	ds := arrays(t, dataset.Uint16, dataset.Shape{12, 9, 9}, make([]byte, 12*9*9*2))
 	got := fmt.Sprint(images(t, ds, transform.Depth16(12).Fill(7), transform.Resize(8), transform.CenterCrop(4), transform.ToTensor()))
 	want := `image uint16 (12, 9, 9) → image float32 (12, 4, 4)
   decode    Depth16(12).Fill(7), only the window that the steps need
@@ -129,11 +126,11 @@ func TestDepth16PrintsItsPlan(t *testing.T) {
 }
 
 func TestDepth16AllocatesNothing(t *testing.T) {
-	ds := arrays(t, tensor.Uint16, tensor.Shape{5, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*5*40*44), 1)))
+	ds := arrays(t, dataset.Uint16, dataset.Shape{5, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*5*40*44), 1)))
 	allocatesNothing(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2).Mode(transform.Edge),
 		transform.RandomRotation(-20, 20).Filter(transform.Bilinear), transform.ElasticTransform(20, 3), transform.ElasticTransform(20, 3).Filter(transform.Bicubic), transform.GaussianBlur(5), transform.ColorJitter(0.3, 0.3, 0, 0),
 		transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{0.25}), transform.RandomErasing(0.5), transform.ApplyPlanes(negative{})))
-	ds = arrays(t, tensor.Uint16, tensor.Shape{3, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*3*40*44), 1)))
+	ds = arrays(t, dataset.Uint16, dataset.Shape{3, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*3*40*44), 1)))
 	allocatesNothing(t, images(t, ds, transform.Depth16(3), transform.ColorJitter(0.3, 0.3, 0.3, 0.1), transform.RandomPhotometricDistort(0.5), transform.RandomGrayscale(0.3),
 		transform.RandomEqualize(0.5), transform.RandomPosterize(5, 0.5), transform.RandomAdjustSharpness(2, 0.5), transform.RandomChannelPermutation(),
 		transform.GaussianNoise(0, 0.1), transform.RandAugment(2, 9), transform.TrivialAugmentWide(), transform.AutoAugment(transform.CIFAR10Policy), transform.AugMix(),

@@ -4,8 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -18,7 +17,7 @@ func TestDepth16ResizesUint8AsPillowDoes(t *testing.T) {
 	for i := range pix {
 		pix[i] = uint8(255 * r.IntN(2)) // black and white, which overshoots most
 	}
-	ds := arrays(t, tensor.Uint8, tensor.Shape{h, w, 3}, pix)
+	ds := arrays(t, dataset.Uint8, dataset.Shape{h, w, 3}, pix)
 	for _, filter := range []transform.Filter{transform.Bilinear, transform.Bicubic, transform.Lanczos} {
 		for _, to := range [][]int{{40, 50}, {90, 131}, {61, 50}, {40, 83}, {200, 31}} {
 			resized := transform.Resize(to...).Filter(filter)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image"
 
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
@@ -37,7 +36,7 @@ func (s *sampling) finishDeep(e *engine, want image.Point, varies bool) error {
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Channels != d.channels || m.Dtype != d.dtype {
 		return fmt.Errorf("made %s, want %s of %s of %s: a step that changes the size has a method Size",
-			m.describe(), figures.Count(d.channels, "channel", "channels"), pixelsOf(want.X, want.Y), dense.Name(d.dtype))
+			m.describe(), figures.Count(d.channels, "channel", "channels"), pixelsOf(want.X, want.Y), d.dtype.String())
 	}
 	depthOf(d.dtype).settle(m.Pix)
 	if m == &d.spare {

@@ -4,8 +4,7 @@ import (
 	"image"
 	"image/color"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -13,15 +12,15 @@ import (
 type storedDecoder interface {
 	// StoredSamples is the number of samples per pixel, and their dtype. Ok is false if
 	// the open file has none but those of Decode.
-	StoredSamples() (n int, dtype tensor.Dtype, ok bool)
+	StoredSamples() (n int, dtype dataset.Dtype, ok bool)
 	// DecodeSamples writes a window of the image, one plane after the other.
 	DecodeSamples(dst []float32, window image.Rectangle) error
 }
 
-func (f *files) samples() (int, tensor.Dtype, error) {
+func (f *files) samples() (int, dataset.Dtype, error) {
 	if own, ok := f.now.(*ownDecoder); ok {
 		if err := own.load(); err != nil {
-			return 0, tensor.Dtype{}, f.wrap(err)
+			return 0, dataset.Dtype(0), f.wrap(err)
 		}
 		n, dtype := samplesOf(own.img)
 		return n, dtype, nil
@@ -31,7 +30,7 @@ func (f *files) samples() (int, tensor.Dtype, error) {
 			return n, dtype, nil
 		}
 	}
-	return 3, tensor.Uint16, nil
+	return 3, dataset.Uint16, nil
 }
 
 func (f *files) decodeDeep(dst []float32, window image.Rectangle) error {
@@ -88,11 +87,11 @@ func (d *ownDecoder) load() (err error) {
 	return nil
 }
 
-func (d *decoded) samples() (n int, dtype tensor.Dtype, err error) {
+func (d *decoded) samples() (n int, dtype dataset.Dtype, err error) {
 	defer d.guarded(&err)
 	if m, ok := d.Image.(*Planes); ok {
 		if err := m.check(); err != nil {
-			return 0, tensor.Dtype{}, err
+			return 0, dataset.Dtype(0), err
 		}
 	}
 	n, dtype = samplesOf(d.Image)
@@ -106,24 +105,24 @@ func (d *decoded) decodeDeep(dst []float32, window image.Rectangle) (err error) 
 }
 
 // samplesOf is the number of channels of an image, and their dtype.
-func samplesOf(img image.Image) (int, tensor.Dtype) {
+func samplesOf(img image.Image) (int, dataset.Dtype) {
 	switch m := img.(type) {
 	case *Planes:
 		return m.Channels, m.Dtype
 	case *image.Gray, *image.Gray16:
-		return 1, tensor.Uint16
+		return 1, dataset.Uint16
 	case *image.NRGBA, *image.NRGBA64:
-		return 4, tensor.Uint16
+		return 4, dataset.Uint16
 	case *image.RGBA:
 		if !m.Opaque() {
-			return 4, tensor.Uint16
+			return 4, dataset.Uint16
 		}
 	case *image.RGBA64:
 		if !m.Opaque() {
-			return 4, tensor.Uint16
+			return 4, dataset.Uint16
 		}
 	}
-	return 3, tensor.Uint16
+	return 3, dataset.Uint16
 }
 
 // convertDeep writes a window of an image with the channels of samplesOf.
@@ -207,17 +206,17 @@ func levels16(row []float32, pix []byte, step int) {
 	}
 }
 
-func (s *raw) samples() (int, tensor.Dtype, error) {
+func (s *raw) samples() (int, dataset.Dtype, error) {
 	return s.channels, s.dtype, nil
 }
 
 func (s *raw) decodeDeep(dst []float32, window image.Rectangle) error {
 	switch s.dtype {
-	case tensor.Uint16:
+	case dataset.Uint16:
 		cutOut(dst, s, dense.Values[uint16](s.pix), window)
-	case tensor.Int16:
+	case dataset.Int16:
 		cutOut(dst, s, dense.Values[int16](s.pix), window)
-	case tensor.Float32:
+	case dataset.Float32:
 		cutOut(dst, s, dense.Values[float32](s.pix), window)
 	default:
 		cutOut(dst, s, s.pix, window)

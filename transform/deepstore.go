@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/resize"
 )
@@ -17,7 +16,7 @@ func (l *lane) storeDeep(out []byte, r *rand.Rand) error {
 	if err := o.holds(d.dtype); err != nil {
 		return err
 	}
-	direct := o.dtype == tensor.Float32 && o.planar()
+	direct := o.dtype == dataset.Float32 && o.planar()
 	d.row = growFloats(d.row, o.w)
 	for c := range o.channels {
 		from := c
@@ -38,7 +37,7 @@ func (l *lane) storeDeep(out []byte, r *rand.Rand) error {
 			}
 		}
 	}
-	size := int(o.dtype.Size())
+	size := o.dtype.Size()
 	o.blank(e.shown, func(from, to int) { clear(out[from*size : to*size]) })
 	switch {
 	case o.full != nil:
@@ -50,15 +49,15 @@ func (l *lane) storeDeep(out []byte, r *rand.Rand) error {
 }
 
 // holds is the error of an image whose values the result's dtype cannot hold.
-func (o *output) holds(dt tensor.Dtype) error {
-	if dt == o.dtype || o.float || o.dtype == tensor.Int32 && depthOf(dt).whole || o.dtype == tensor.Uint16 && dt == tensor.Uint8 {
+func (o *output) holds(dt dataset.Dtype) error {
+	if dt == o.dtype || o.float || o.dtype == dataset.Int32 && depthOf(dt).whole || o.dtype == dataset.Uint16 && dt == dataset.Uint8 {
 		return nil
 	}
-	return fmt.Errorf("transform: the image has %s values, which %s does not hold: want ToTensor or ToDtype", dense.Name(dt), dense.Name(o.dtype))
+	return fmt.Errorf("transform: the image has %s values, which %s does not hold: want ToTensor or ToDtype", dt, o.dtype)
 }
 
 // scale converts a row of values of that dtype to floats, and normalises those of channel c.
-func (d *deepPlan) scale(o *output, row []float32, c int, dt tensor.Dtype) {
+func (d *deepPlan) scale(o *output, row []float32, c int, dt dataset.Dtype) {
 	unit := o.unit && depthOf(dt).whole
 	most := depthOf(dt).most
 	switch {
@@ -96,15 +95,15 @@ func (o *output) storeRow(out []byte, row []float32, c, y int) {
 		step = o.channels
 	}
 	switch {
-	case o.dtype == tensor.Float32:
+	case o.dtype == dataset.Float32:
 		storeAs(dense.Values[float32](out), at, step, row, func(v float32) float32 { return v })
 	case o.halves != nil:
 		storeAs(dense.Values[uint16](out), at, step, row, o.halves.convert)
-	case o.dtype == tensor.Uint16:
+	case o.dtype == dataset.Uint16:
 		storeAs(dense.Values[uint16](out), at, step, row, func(v float32) uint16 { return uint16(int32(v)) })
-	case o.dtype == tensor.Int16:
+	case o.dtype == dataset.Int16:
 		storeAs(dense.Values[int16](out), at, step, row, func(v float32) int16 { return int16(int32(v)) })
-	case o.dtype == tensor.Int32:
+	case o.dtype == dataset.Int32:
 		storeAs(dense.Values[int32](out), at, step, row, func(v float32) int32 { return int32(v) })
 	default:
 		storeAs(out, at, step, row, func(v float32) uint8 { return uint8(int32(v)) })
@@ -120,7 +119,7 @@ func storeAs[T any](out []T, at, step int, row []float32, convert func(float32) 
 
 // aimDeep is aim for images of Depth16, whose values are computed one by one.
 func (o *output) aimDeep() {
-	if o.dtype == tensor.Float32 {
+	if o.dtype == dataset.Float32 {
 		o.full = &target[float32]{convert: func(v float32) float32 { return v }}
 		return
 	}

@@ -3,11 +3,11 @@ package transform
 import (
 	"image"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // samples is the result of loadDeep if there is one, otherwise that of the source.
-func (s *sharedSource) samples() (int, tensor.Dtype, error) {
+func (s *sharedSource) samples() (int, dataset.Dtype, error) {
 	if s.known {
 		return s.channels, s.dtype, nil
 	}

@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
@@ -101,7 +97,7 @@ type deepPlan struct {
 // begin sets the result that Depth16 has without further steps.
 func (d *deepPlan) begin(o *output) {
 	if d != nil {
-		o.channels, o.dtype, o.deep = d.channels, tensor.Uint16, true
+		o.channels, o.dtype, o.deep = d.channels, dataset.Uint16, true
 	}
 }
 
@@ -147,20 +143,20 @@ func (d *deepPlan) check(p *program) error {
 }
 
 // cast is ToDtype for images of Depth16.
-func (d *deepPlan) cast(o *output, dt tensor.Dtype) error {
+func (d *deepPlan) cast(o *output, dt dataset.Dtype) error {
 	switch {
 	case o.cast && o.dtype != dt:
-		return fmt.Errorf("the result is %s already", dense.Name(o.dtype))
-	case dt == half.Float16Dtype, dt == half.BFloat16Dtype:
+		return fmt.Errorf("the result is %s already", o.dtype)
+	case dt == dataset.Float16, dt == dataset.BFloat16:
 		if !o.float {
 			return errors.New("want ToTensor before it")
 		}
-	case dt == tensor.Float32 && o.float:
-	case dt == tensor.Float32:
+	case dt == dataset.Float32 && o.float:
+	case dt == dataset.Float32:
 		o.float = true // the values as they are
 		o.calls = append(o.calls, "values")
-	case dt != tensor.Uint16 && dt != tensor.Int32:
-		return errors.New("want tensor.Uint16, tensor.Int32, tensor.Float32, half.Float16Dtype or half.BFloat16Dtype")
+	case dt != dataset.Uint16 && dt != dataset.Int32:
+		return errors.New("want dataset.Uint16, dataset.Int32, dataset.Float32, dataset.Float16 or dataset.BFloat16")
 	case o.float:
 		return errors.New("want it without ToTensor")
 	}
@@ -183,7 +179,7 @@ func (p *program) deepRaw(f dataset.Field) (raw, error) {
 			o.dtype = f.Dtype
 		}
 		if o.holds(f.Dtype) != nil {
-			return r, fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", dense.Name(o.dtype))
+			return r, fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", o.dtype)
 		}
 	}
 	return r, nil
@@ -194,8 +190,8 @@ func (d *deepPlan) rawOf(f dataset.Field) (raw, error) {
 	s, n := f.Shape, d.channels
 	r := raw{dtype: f.Dtype, channels: n}
 	switch {
-	case f.Dtype == tensor.Dtype{} || !isDeep(f.Dtype):
-		return raw{}, fmt.Errorf("%s: want uint8, uint16, int16 or float32", dense.Name(f.Dtype))
+	case f.Dtype == dataset.Dtype(0) || !isDeep(f.Dtype):
+		return raw{}, fmt.Errorf("%s: want uint8, uint16, int16 or float32", f.Dtype)
 	case len(s) == 2 && n == 1:
 		r.h, r.w, r.pixel, r.row = s[0], s[1], 1, s[1]
 	case len(s) == 3 && s[2] == n:

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -23,8 +21,8 @@ func TestPlanesGiveTheSameAsPixels(t *testing.T) {
 			}
 		}
 		normal := []transform.Step{transform.ToTensor(), transform.Normalize([]float32{0.1, 0.2, 0.3}, []float32{0.4, 0.5, 0.6}), transform.RandomErasing(1)}
-		run := func(shape tensor.Shape, data []uint8) []float32 {
-			ds, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))))
+		run := func(shape dataset.Shape, data []uint8) []float32 {
+			ds, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf(data, shape...)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,9 +34,9 @@ func TestPlanesGiveTheSameAsPixels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return sample["image"].Data().([]float32)
+			return dataset.ValuesOf[float32](sample["image"])
 		}
-		got, want := run(tensor.Shape{1, channels, h, w}, planes), run(tensor.Shape{1, h, w, channels}, pixels)
+		got, want := run(dataset.Shape{1, channels, h, w}, planes), run(dataset.Shape{1, h, w, channels}, pixels)
 		if !slices.Equal(got, want) {
 			t.Errorf("%d channels: planes and pixels differ", channels)
 		}

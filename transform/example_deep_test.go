@@ -7,8 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -16,7 +14,7 @@ import (
 // Images of a satellite with 12 bands. Package dataset/npy reads such arrays from files, and
 // TIFF files need only the name of their field.
 func ExampleDepth16() {
-	bands, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(10, 12, 264, 264), tensor.Of(tensor.Uint16))))
+	bands, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf(make([]uint16, 10*12*264*264), 10, 12, 264, 264)))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +44,7 @@ func (logarithm) ApplyPlanes(img *transform.Planes, _ *rand.Rand) error {
 
 // A depth map in millimetres keeps all its bits, and a step of one's own sees it as float32.
 func ExampleApplyPlanes() {
-	maps, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(1, 1, 2), tensor.WithBacking([]uint16{1000, 60000}))))
+	maps, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf([]uint16{1000, 60000}, 1, 1, 2)))
 	if err != nil {
 		log.Fatal(err)
 	}

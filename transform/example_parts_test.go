@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -15,9 +13,9 @@ import (
 // such fields from COCO's annotations.
 func detections() dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{100, 200, 3}},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{100, 200, 3}},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
 	}
 	return dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
@@ -130,15 +128,15 @@ func ExampleCompileSamples() {
 // Pixels of a mask with 16 bits keep their numbers.
 func ExampleMaskField_Dtype() {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{1, 3, 3}},
-		{Name: "mask", Dtype: tensor.Uint16, Shape: tensor.Shape{1, 3}},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{1, 3, 3}},
+		{Name: "mask", Dtype: dataset.Uint16, Shape: dataset.Shape{1, 3}},
 	}
 	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
 		copy(dataset.Row[uint16](dst, 1), []uint16{7, 300, 65535})
 		return nil
 	})
-	images, err := transform.Images(ds, transform.Mask("mask").Dtype(tensor.Int64).Fill(1000), transform.RandomHorizontalFlip(1), transform.Pad(0, 0, 1, 0))
+	images, err := transform.Images(ds, transform.Mask("mask").Dtype(dataset.Int64).Fill(1000), transform.RandomHorizontalFlip(1), transform.Pad(0, 0, 1, 0))
 	if err != nil {
 		log.Fatal(err)
 	}

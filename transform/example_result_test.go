@@ -4,18 +4,15 @@ import (
 	"fmt"
 	"log"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/transform"
 )
 
 // Tensors of half precision take half the memory and half the bandwidth to a GPU.
 func ExampleToDtype() {
-	image := first(transform.CenterCrop(1), transform.ToTensor(), transform.ToDtype(half.Float16Dtype))["image"]
+	image := first(transform.CenterCrop(1), transform.ToTensor(), transform.ToDtype(dataset.Float16))["image"]
 	fmt.Println(image.Dtype(), image.Data())
-	// Output: Float16 [0.47070312 0.3137207 0]
+	// Output: float16 [0.47070312 0.3137207 0]
 }
 
 // A grey image of one row and two columns becomes 2×3. The zeros are added after
@@ -30,7 +27,7 @@ func ExamplePadTo() {
 // Images of a detector keep their aspect ratio. Here the batch is one sample.
 func ExampleRagged() {
 	sample := first(transform.Crop(1, 2, 3, 2), transform.ToTensor(), transform.Ragged(), transform.Sizes("size"))
-	fmt.Println(len(sample["image"].Data().([]float32)), sample["size"].Data())
+	fmt.Println(len(dataset.ValuesOf[float32](sample["image"])), sample["size"].Data())
 	// Output: 18 [3 2]
 }
 
@@ -52,7 +49,7 @@ func ExampleLayout() {
 }
 
 func ExampleField() {
-	scan := tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]uint8{1, 2, 3, 4}))
+	scan := dataset.TensorOf([]uint8{1, 2, 3, 4}, 1, 2, 2)
 	scans, err := dataset.Tensors(dataset.Named("scan", scan))
 	if err != nil {
 		log.Fatal(err)

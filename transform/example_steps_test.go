@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -45,7 +46,7 @@ func ExamplePad() {
 	modes := []transform.PadMode{transform.Constant, transform.Edge, transform.Reflect, transform.Symmetric}
 	for _, m := range modes {
 		sample := first(transform.CenterCrop(1, 4), transform.Pad(2, 0).Fill(255, 0, 0).Mode(m), transform.PILToTensor())
-		fmt.Println(m, sample["image"].Data().([]uint8)[:8])
+		fmt.Println(m, dataset.ValuesOf[uint8](sample["image"])[:8])
 	}
 	// Output:
 	// constant [255 255 60 90 120 150 255 255]
@@ -107,7 +108,7 @@ func ExampleRandomErasing() {
 	fmt.Println(step)
 	sample := first(transform.ToTensor(), step)
 	erased := 0
-	for _, v := range sample["image"].Data().([]float32) {
+	for _, v := range dataset.ValuesOf[float32](sample["image"]) {
 		if v == 9 {
 			erased++
 		}

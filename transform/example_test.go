@@ -9,8 +9,6 @@ import (
 	"log"
 	"math/rand/v2"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -25,7 +23,7 @@ func gradient() dataset.Dataset {
 		}
 	}
 	ds, err := dataset.Tensors(
-		dataset.Named("image", tensor.New(tensor.WithShape(1, 6, 8, 3), tensor.WithBacking(pix))),
+		dataset.Named("image", dataset.TensorOf(pix, 1, 6, 8, 3)),
 		dataset.Named("label", []int64{3}))
 	if err != nil {
 		log.Fatal(err)

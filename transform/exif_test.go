@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 func TestExifTransposeIsPillows(t *testing.T) {
@@ -53,7 +55,7 @@ func TestOrientationIsLeftAloneUnlessAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := cut{image.Rect(0, 0, 19, 13)}
-	if !bytes.Equal(result(t, encoded(data), whole).Data().([]uint8), result(t, encoded(plain), whole).Data().([]uint8)) {
+	if !bytes.Equal(dataset.ValuesOf[uint8](result(t, encoded(data), whole)), dataset.ValuesOf[uint8](result(t, encoded(plain), whole))) {
 		t.Error("the image was turned")
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"image"
 	"math/rand/v2"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
 )
@@ -111,7 +109,7 @@ func (p *program) resultOf(w, h int) (dataset.Field, error) {
 	if p.crops.n == 0 {
 		return p.fieldOf(w, h)
 	}
-	spec, err := p.withViews(dataset.Spec{{Name: p.field, Dtype: tensor.Uint8}}, 0, 0, 0)
+	spec, err := p.withViews(dataset.Spec{{Name: p.field, Dtype: dataset.Uint8}}, 0, 0, 0)
 	return spec[0], err
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -41,10 +39,10 @@ func TestCropsAreTorchvisions(t *testing.T) {
 			list = []Step{Resize(int(c[2])), step}
 		}
 		got := result(t, imageOf(t, w, h, pixels(w, h)), list...)
-		if shape := got.Shape(); !shape.Eq(tensor.Shape{int(c[5]), ch, cw, 3}) {
+		if shape := got.Shape(); !slices.Equal(shape, dataset.Shape{int(c[5]), ch, cw, 3}) {
 			t.Errorf("%v: shape %v", list, shape)
 		}
-		if sum := crc32.ChecksumIEEE(got.Data().([]uint8)); sum != c[7] {
+		if sum := crc32.ChecksumIEEE(dataset.ValuesOf[uint8](got)); sum != c[7] {
 			t.Errorf("%v of %d×%d: checksum %d, want %d", list, w, h, sum, c[7])
 		}
 		compiled, err := Compile(list...)
@@ -52,7 +50,7 @@ func TestCropsAreTorchvisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		alone := make([]uint8, compiled.Spec()[0].Bytes())
-		if err := compiled.IntoBytes(alone, RGB(pixels(w, h), w, h)); err != nil || !slices.Equal(alone, got.Data().([]uint8)) {
+		if err := compiled.IntoBytes(alone, RGB(pixels(w, h), w, h)); err != nil || !slices.Equal(alone, dataset.ValuesOf[uint8](got)) {
 			t.Errorf("%v: Compile makes other crops (%v)", list, err)
 		}
 	}
@@ -70,7 +68,7 @@ func TestCropsShareTheDrawsOfAllSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values := datatest.Sample(t, x, 0)["image"].Data().([]float32)
+		values := dataset.ValuesOf[float32](datatest.Sample(t, x, 0)["image"])
 		size := len(values) / 10
 		for k := range 10 {
 			if !slices.Equal(values[:size], values[k*size:][:size]) {
@@ -95,16 +93,16 @@ func TestCropsAreAmongTheStepsOfViews(t *testing.T) {
 	ds := imageOf(t, 40, 30, pixels(40, 30))
 	for _, before := range [][]Step{nil, {Resize(24)}, {Crop(2, 3, 20, 30), RandomInvert(1)}} {
 		list := append(before, TenCrop(12, 16), RandomHorizontalFlip(1))
-		want := result(t, ds, list...).Data().([]uint8)
+		want := dataset.ValuesOf[uint8](result(t, ds, list...))
 		x, err := Images(ds, Views(1, CenterCrop(8)), Views(3, list...).As("crops"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := datatest.Sample(t, x, 0)["crops"]
-		if shape := got.Shape(); !shape.Eq(tensor.Shape{3, 10, 12, 16, 3}) {
+		if shape := got.Shape(); !slices.Equal(shape, dataset.Shape{3, 10, 12, 16, 3}) {
 			t.Errorf("%v: shape %v", list, shape)
 		}
-		if !slices.Equal(got.Data().([]uint8), slices.Repeat(want, 3)) {
+		if !slices.Equal(dataset.ValuesOf[uint8](got), slices.Repeat(want, 3)) {
 			t.Errorf("%v: other crops than of the image alone", list)
 		}
 	}
@@ -113,7 +111,7 @@ func TestCropsAreAmongTheStepsOfViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := datatest.Sample(t, x, 0)["image"].Data().([]float32)
+	values := dataset.ValuesOf[float32](datatest.Sample(t, x, 0)["image"])
 	size := len(values) / 10
 	for k := range 5 {
 		if !slices.Equal(values[:size], values[k*size:][:size]) || !slices.Equal(values[5*size:][:size], values[(5+k)*size:][:size]) {

@@ -137,7 +137,7 @@ func TestMasksFollowTheirImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pix, mask := sample["image"].Data().([]uint8), sample["mask"].Data().([]uint8)
+		pix, mask := dataset.ValuesOf[uint8](sample["image"]), dataset.ValuesOf[uint8](sample["mask"])
 		for i, v := range mask {
 			if pix[3*i] != v {
 				t.Errorf("%v: pixel %d of the mask is %d, that of the image %d", list, i, v, pix[3*i])

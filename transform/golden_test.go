@@ -12,8 +12,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -82,7 +80,7 @@ func pixels(w, h int) []uint8 {
 func imageOf(t testing.TB, w, h int, pix []uint8) dataset.Dataset {
 	t.Helper()
 	ds, err := dataset.Tensors(dataset.Named("image",
-		tensor.New(tensor.WithShape(1, h, w, 3), tensor.WithBacking(pix))))
+		dataset.TensorOf(pix, 1, h, w, 3)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +88,7 @@ func imageOf(t testing.TB, w, h int, pix []uint8) dataset.Dataset {
 }
 
 // result is the only image of ds after steps.
-func result(t testing.TB, ds dataset.Dataset, steps ...Step) *tensor.Dense {
+func result(t testing.TB, ds dataset.Dataset, steps ...Step) dataset.Tensor {
 	t.Helper()
 	x, err := Images(ds, steps...)
 	if err != nil {
@@ -211,7 +209,7 @@ func TestFilesBecomePillowsRGB(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := result(t, encoded(data), cut{image.Rect(0, 0, c.W, c.H)}).Data().([]uint8)
+		got := dataset.ValuesOf[uint8](result(t, encoded(data), cut{image.Rect(0, 0, c.W, c.H)}))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: other pixels than Pillow's", c.Name)
 		}
@@ -220,7 +218,7 @@ func TestFilesBecomePillowsRGB(t *testing.T) {
 
 // encoded is a dataset of one file.
 func encoded(data []byte) dataset.Dataset {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}}
 	return filesOf{[][]byte{data}, spec}
 }
 

@@ -6,35 +6,24 @@ import (
 	"testing"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // rounded is the float32 result of the steps, rounded value by value.
-func rounded(x []float32, dt tensor.Dtype) []uint16 {
+func rounded(x []float32, dt dataset.Dtype) []uint16 {
 	all := make([]uint16, len(x))
 	for i, v := range x {
-		all[i] = uint16(half.ToFloat16(v))
-		if dt == half.BFloat16Dtype {
-			all[i] = uint16(half.ToBFloat16(v))
+		all[i] = uint16(dataset.ToF16(v))
+		if dt == dataset.BFloat16 {
+			all[i] = uint16(dataset.ToBF16(v))
 		}
 	}
 	return all
 }
 
 // bits are the values of a tensor of half precision.
-func bits(x *tensor.Dense) []uint16 {
-	switch v := x.Data().(type) {
-	case []half.Float16:
-		return dense.Values[uint16](dense.Bytes(v))
-	case []half.BFloat16:
-		return dense.Values[uint16](dense.Bytes(v))
-	}
-	return nil
-}
+func bits(x dataset.Tensor) []uint16 { return dense.Values[uint16](x.Bytes()) }
 
 func TestHalfPrecisionIsFloat32Rounded(t *testing.T) {
 	lists := map[string][]Step{
@@ -48,13 +37,13 @@ func TestHalfPrecisionIsFloat32Rounded(t *testing.T) {
 	}
 	for name, list := range lists {
 		for _, data := range readAll(t, imageFiles...) {
-			x := result(t, encoded(data), list...).Data().([]float32)
-			for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+			x := dataset.ValuesOf[float32](result(t, encoded(data), list...))
+			for _, dt := range []dataset.Dtype{dataset.Float16, dataset.BFloat16} {
 				list := append(slices.Clone(list), ToDtype(dt))
 				want := rounded(x, dt)
 				got := bits(result(t, encoded(data), list...))
 				if !slices.Equal(got, want) {
-					t.Errorf("%s, %s: other bits than float32's, rounded", name, dense.Name(dt))
+					t.Errorf("%s, %s: other bits than float32's, rounded", name, dt)
 				}
 				single := make([]uint16, len(want))
 				c := compiled(t, list...)
@@ -62,7 +51,7 @@ func TestHalfPrecisionIsFloat32Rounded(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !strings.HasPrefix(name, "erased") && name != "noise" && !slices.Equal(single, want) {
-					t.Errorf("%s, %s, single image: other bits than float32's, rounded", name, dense.Name(dt))
+					t.Errorf("%s, %s, single image: other bits than float32's, rounded", name, dt)
 				}
 			}
 		}
@@ -75,25 +64,25 @@ func TestHalfPrecisionOfPlanesThatAreOnlyNormalised(t *testing.T) {
 	for i := range pix {
 		pix[i] = uint8(7 * i)
 	}
-	ds, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(1, 3, 9, 13), tensor.WithBacking(pix))))
+	ds, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf(pix, 1, 3, 9, 13)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := result(t, ds, list...).Data().([]float32)
-	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+	x := dataset.ValuesOf[float32](result(t, ds, list...))
+	for _, dt := range []dataset.Dtype{dataset.Float16, dataset.BFloat16} {
 		got := result(t, ds, append(slices.Clone(list), ToDtype(dt))...)
 		if !slices.Equal(bits(got), rounded(x, dt)) {
-			t.Errorf("%s: other bits than float32's, rounded", dense.Name(dt))
+			t.Errorf("%s: other bits than float32's, rounded", dt)
 		}
 	}
 }
 
 func TestToDtypeSaysWhatIsWrong(t *testing.T) {
 	for want, list := range map[string][]Step{
-		"ToDtype(float16): want ToTensor before it":                                      {CenterCrop(4), ToDtype(half.Float16Dtype)},
-		"ToDtype(float64): want tensor.Float32, half.Float16Dtype or half.BFloat16Dtype": {CenterCrop(4), ToTensor(), ToDtype(tensor.Float64)},
-		"ToDtype(bfloat16): the result is float16 already":                               {CenterCrop(4), ToTensor(), ToDtype(half.Float16Dtype), ToDtype(half.BFloat16Dtype)},
-		"Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]): want it before ToDtype":    {CenterCrop(4), ToTensor(), ToDtype(half.Float16Dtype), Normalize(ImageNetMean, ImageNetStd)},
+		"ToDtype(float16): want ToTensor before it":                                   {CenterCrop(4), ToDtype(dataset.Float16)},
+		"ToDtype(float64): want dataset.Float32, dataset.Float16 or dataset.BFloat16": {CenterCrop(4), ToTensor(), ToDtype(dataset.Float64)},
+		"ToDtype(bfloat16): the result is float16 already":                            {CenterCrop(4), ToTensor(), ToDtype(dataset.Float16), ToDtype(dataset.BFloat16)},
+		"Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]): want it before ToDtype": {CenterCrop(4), ToTensor(), ToDtype(dataset.Float16), Normalize(ImageNetMean, ImageNetStd)},
 	} {
 		if _, err := Compile(list...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
@@ -102,7 +91,7 @@ func TestToDtypeSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestIntoBytesWantsAlignedMemory(t *testing.T) {
-	c := compiled(t, CenterCrop(4), ToTensor(), ToDtype(half.BFloat16Dtype))
+	c := compiled(t, CenterCrop(4), ToTensor(), ToDtype(dataset.BFloat16))
 	words := make([]uint16, 3*4*4+1)
 	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 2*len(words))
 	err := c.IntoBytes(b[1:][:2*3*4*4], File(readAll(t, "rgb.jpg")[0]))

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/steps"
@@ -19,7 +17,7 @@ import (
 // grey values that Pillow scales from the file's maximum to 255 or 65535. Arrays are uint8 or uint16 of
 // shape (h, w). The result is uint8 of shape (h, w), unless [MaskField.Dtype] says
 // otherwise. It must come before all steps that change the image.
-func Mask(field string) MaskField { return MaskField{field: field, dtype: tensor.Uint8} }
+func Mask(field string) MaskField { return MaskField{field: field, dtype: dataset.Uint8} }
 
 // Masks says that a field holds a mask per object, as instance segmentation has
 // them. The field is ragged uint8: n·h·w values of an image of h×w pixels, plane by
@@ -27,13 +25,13 @@ func Mask(field string) MaskField { return MaskField{field: field, dtype: tensor
 // both. The result is ragged with the shape (n, h, w), or n·h·w values with
 // [Ragged].
 func Masks(field string) MaskField {
-	return MaskField{field: field, dtype: tensor.Uint8, several: true}
+	return MaskField{field: field, dtype: dataset.Uint8, several: true}
 }
 
 // MaskField is the step that [Mask] and [Masks] make.
 type MaskField struct {
 	field   string
-	dtype   tensor.Dtype
+	dtype   dataset.Dtype
 	fill    uint16
 	several bool
 	ids     bool
@@ -46,17 +44,17 @@ func (s MaskField) Fill(v uint16) MaskField {
 	return s
 }
 
-// Dtype sets the dtype of the result: tensor.Uint8, which is the default, tensor.Uint16 or
-// tensor.Int32 for numbers above 255, or tensor.Int64, as PyTorch's losses take class
+// Dtype sets the dtype of the result: dataset.Uint8, which is the default, dataset.Uint16 or
+// dataset.Int32 for numbers above 255, or dataset.Int64, as PyTorch's losses take class
 // numbers. A file with 16 bits per pixel is an error where the result is uint8.
-func (s MaskField) Dtype(dt tensor.Dtype) MaskField {
+func (s MaskField) Dtype(dt dataset.Dtype) MaskField {
 	s.dtype = dt
 	return s
 }
 
 // SegmentIDs says that the files of [Mask] are PNG files in colour that hold a number of 24
 // bits per pixel, red + 256·green + 65536·blue: the segments of COCO's panoptic
-// annotations. Dtype must be tensor.Int32 or tensor.Int64.
+// annotations. Dtype must be dataset.Int32 or dataset.Int64.
 func (s MaskField) SegmentIDs() MaskField {
 	s.ids = true
 	return s
@@ -75,23 +73,23 @@ func (s MaskField) String() string {
 	if s.fill != 0 {
 		text += steps.Call(".Fill", s.fill)
 	}
-	if s.dtype != tensor.Uint8 {
-		text += ".Dtype(" + dense.Name(s.dtype) + ")"
+	if s.dtype != dataset.Uint8 {
+		text += ".Dtype(" + s.dtype.String() + ")"
 	}
 	return text
 }
 
 func (s MaskField) add(p *program) error {
-	wide := s.dtype == tensor.Int32 || s.dtype == tensor.Int64
+	wide := s.dtype == dataset.Int32 || s.dtype == dataset.Int64
 	switch {
-	case s.dtype != tensor.Uint8 && s.dtype != tensor.Uint16 && !wide:
-		return errors.New("want tensor.Uint8, tensor.Uint16, tensor.Int32 or tensor.Int64")
-	case s.dtype == tensor.Uint8 && s.fill > 255:
+	case s.dtype != dataset.Uint8 && s.dtype != dataset.Uint16 && !wide:
+		return errors.New("want dataset.Uint8, dataset.Uint16, dataset.Int32 or dataset.Int64")
+	case s.dtype == dataset.Uint8 && s.fill > 255:
 		return fmt.Errorf("want a Fill up to 255 for uint8, not %d", s.fill)
 	case s.ids && s.several:
 		return errors.New("SegmentIDs are for Mask, not for Masks")
 	case s.ids && !wide:
-		return errors.New("SegmentIDs want Dtype(tensor.Int32) or Dtype(tensor.Int64)")
+		return errors.New("SegmentIDs want Dtype(dataset.Int32) or Dtype(dataset.Int64)")
 	}
 	if err := p.declare(s.field); err != nil {
 		return err
@@ -105,21 +103,21 @@ func (s MaskField) add(p *program) error {
 func (s MaskField) at(index int, f dataset.Field) (maskAt, error) {
 	at := maskAt{MaskField: s, field: index, size: 1}
 	switch {
-	case s.several && (!f.Ragged || f.Dtype != tensor.Uint8 || f.Elements() != 1):
+	case s.several && (!f.Ragged || f.Dtype != dataset.Uint8 || f.Elements() != 1):
 		return at, fmt.Errorf("field %v: want ragged uint8", f)
-	case f.Ragged && f.Dtype == tensor.Uint8 && f.Elements() == 1:
+	case f.Ragged && f.Dtype == dataset.Uint8 && f.Elements() == 1:
 		return at, nil
-	case f.Ragged || len(f.Shape) != 2 || s.ids || f.Dtype != tensor.Uint8 && f.Dtype != tensor.Uint16:
+	case f.Ragged || len(f.Shape) != 2 || s.ids || f.Dtype != dataset.Uint8 && f.Dtype != dataset.Uint16:
 		want := "ragged uint8, or uint8 or uint16 (h, w)"
 		if s.ids {
 			want = "ragged uint8"
 		}
 		return at, fmt.Errorf("field %v: want %s", f, want)
 	}
-	at.size = int(f.Dtype.Size())
+	at.size = f.Dtype.Size()
 	at.w, at.h = f.Shape[1], f.Shape[0]
-	if at.size > int(s.dtype.Size()) {
-		return at, fmt.Errorf("field %v: want Dtype(tensor.Uint16), or a larger one", f)
+	if at.size > s.dtype.Size() {
+		return at, fmt.Errorf("field %v: want Dtype(dataset.Uint16), or a larger one", f)
 	}
 	return at, nil
 }
@@ -128,7 +126,7 @@ func (s MaskField) at(index int, f dataset.Field) (maskAt, error) {
 func (s MaskField) result(p *program, f dataset.Field) dataset.Field {
 	f = dataset.Field{Name: f.Name, Dtype: s.dtype, Ragged: s.several || p.ragged}
 	if !p.ragged {
-		f.Shape = tensor.Shape{p.output.h, p.output.w}
+		f.Shape = dataset.Shape{p.output.h, p.output.w}
 	}
 	return f
 }
@@ -179,8 +177,8 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 			}
 		}
 		s.w, s.h, s.size = s.file.w, s.file.h, s.file.size()
-		if s.size > 1 && at.dtype == tensor.Uint8 {
-			return errors.New("16 bits per pixel: want Dtype(tensor.Uint16), or a larger one")
+		if s.size > 1 && at.dtype == dataset.Uint8 {
+			return errors.New("16 bits per pixel: want Dtype(dataset.Uint16), or a larger one")
 		}
 	}
 	if s.w != a.w || s.h != a.h {
@@ -216,7 +214,7 @@ func (s *maskSource) storeIn(cell dataset.Cell, a *annotations, at *maskAt) (n i
 	if byBox {
 		n = len(a.kept)
 	}
-	plane := a.w * a.h * int(at.dtype.Size())
+	plane := a.w * a.h * at.dtype.Size()
 	if err := a.checkPlanes(n, a.w*a.h); err != nil {
 		return 0, err
 	}
@@ -230,11 +228,11 @@ func (s *maskSource) storeIn(cell dataset.Cell, a *annotations, at *maskAt) (n i
 		}
 		out := cell.Bytes()[k*plane:][:plane]
 		switch at.dtype {
-		case tensor.Uint8:
+		case dataset.Uint8:
 			gatherFrom(s, out, from, &a.moved, uint8(at.fill))
-		case tensor.Uint16:
+		case dataset.Uint16:
 			gatherFrom(s, dense.Values[uint16](out), from, &a.moved, at.fill)
-		case tensor.Int32:
+		case dataset.Int32:
 			gatherFrom(s, dense.Values[int32](out), from, &a.moved, int32(at.fill))
 		default:
 			gatherFrom(s, dense.Values[int64](out), from, &a.moved, int64(at.fill))

@@ -3,10 +3,7 @@ package transform
 import (
 	"fmt"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 )
 
 // A mixer is a Mixing for batches of certain fields.
@@ -42,24 +39,24 @@ func (m *mixer) apply(dst, src dataset.Columns) error {
 func (m *mixer) mixImages(c dataset.Columns, lambda float64) {
 	n, own, other := c.Len(), float32(lambda), float32(1-lambda)
 	switch m.field.Dtype {
-	case tensor.Float64:
+	case dataset.Float64:
 		mixRows(dataset.Column[float64](c, m.at), n, func(x, before []float64) {
 			for k := range x {
 				x[k] = float64(x[k]*lambda) + float64(before[k]*(1-lambda))
 			}
 		})
-	case half.Float16Dtype:
-		mixRows(dataset.Column[half.Float16](c, m.at), n, func(x, before []half.Float16) {
+	case dataset.Float16:
+		mixRows(dataset.Column[dataset.F16](c, m.at), n, func(x, before []dataset.F16) {
 			for k := range x {
-				a, b := half.ToFloat16(x[k].Float32()*own), half.ToFloat16(before[k].Float32()*other)
-				x[k] = half.ToFloat16(a.Float32() + b.Float32())
+				a, b := dataset.ToF16(x[k].Float32()*own), dataset.ToF16(before[k].Float32()*other)
+				x[k] = dataset.ToF16(a.Float32() + b.Float32())
 			}
 		})
-	case half.BFloat16Dtype:
-		mixRows(dataset.Column[half.BFloat16](c, m.at), n, func(x, before []half.BFloat16) {
+	case dataset.BFloat16:
+		mixRows(dataset.Column[dataset.BF16](c, m.at), n, func(x, before []dataset.BF16) {
 			for k := range x {
-				a, b := half.ToBFloat16(x[k].Float32()*own), half.ToBFloat16(before[k].Float32()*other)
-				x[k] = half.ToBFloat16(a.Float32() + b.Float32())
+				a, b := dataset.ToBF16(x[k].Float32()*own), dataset.ToBF16(before[k].Float32()*other)
+				x[k] = dataset.ToBF16(a.Float32() + b.Float32())
 			}
 		})
 	default:
@@ -80,7 +77,7 @@ func mixFloats(values []float32, n int, own, other float32) {
 // mixRows calls mix for pieces of every row of n, with the same piece of the row before
 // it. Before row 0 comes the last one. It needs no memory for a whole row, because
 // rows are mixed from the last one on, piece by piece.
-func mixRows[T float32 | float64 | half.Float16 | half.BFloat16](values []T, n int, mix func(x, before []T)) {
+func mixRows[T float32 | float64 | dataset.F16 | dataset.BF16](values []T, n int, mix func(x, before []T)) {
 	var piece [1024]T
 	size := len(values) / n
 	for from := 0; from < size; from += len(piece) {

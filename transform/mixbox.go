@@ -33,7 +33,7 @@ type grid struct {
 // gridOf finds height and width in the shape of images, which has two dimensions at
 // least.
 func gridOf(f dataset.Field) grid {
-	g, d := grid{planes: 1, pixel: int(f.Dtype.Size())}, len(f.Shape)
+	g, d := grid{planes: 1, pixel: f.Dtype.Size()}, len(f.Shape)
 	if d == 3 && f.Shape[2] <= 4 && f.Shape[0] > 4 {
 		g.h, g.w, g.pixel = f.Shape[0], f.Shape[1], g.pixel*f.Shape[2]
 		return g

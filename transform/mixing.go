@@ -6,10 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
@@ -95,9 +92,9 @@ func (m Mixing) Bind(before dataset.Spec) (dataset.Spec, dataset.BatchApply, err
 		return nil, nil, fmt.Errorf("transform: %v: %w", m, err)
 	}
 	b := &mixer{Mixing: m, at: before.Index(m.image), to: before.Index(m.label)}
-	b.field, b.shares = before[b.at], before[b.to].Dtype == tensor.Float32
+	b.field, b.shares = before[b.at], before[b.to].Dtype == dataset.Float32
 	after := slices.Clone(before)
-	after[b.to] = dataset.Field{Name: m.label, Dtype: tensor.Float32, Shape: tensor.Shape{m.classes}}
+	after[b.to] = dataset.Field{Name: m.label, Dtype: dataset.Float32, Shape: dataset.Shape{m.classes}}
 	return after, b.apply, nil
 }
 
@@ -132,12 +129,12 @@ func (m Mixing) checkFields(before dataset.Spec) error {
 		return fmt.Errorf("field %v: want images of one size", f)
 	case m.cut && len(f.Shape) < 2:
 		return fmt.Errorf("field %v: want images with height and width", f)
-	case !m.cut && !slices.Contains([]tensor.Dtype{tensor.Float32, tensor.Float64, half.Float16Dtype, half.BFloat16Dtype}, f.Dtype):
+	case !m.cut && !slices.Contains([]dataset.Dtype{dataset.Float32, dataset.Float64, dataset.Float16, dataset.BFloat16}, f.Dtype):
 		return fmt.Errorf("field %v: want floating-point numbers, as ToTensor makes them", f)
 	}
 	f = before[label]
-	classes := f.Dtype == tensor.Int64 && len(f.Shape) == 0
-	shares := f.Dtype == tensor.Float32 && slices.Equal(f.Shape, tensor.Shape{m.classes})
+	classes := f.Dtype == dataset.Int64 && len(f.Shape) == 0
+	shares := f.Dtype == dataset.Float32 && slices.Equal(f.Shape, dataset.Shape{m.classes})
 	if f.Ragged || !classes && !shares {
 		return fmt.Errorf("field %v: want an int64 class, or float32 shares of %d classes", f, m.classes)
 	}

@@ -9,10 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/slots"
 )
@@ -59,9 +56,9 @@ func valuesOf(seed uint32, n int, dtype string) []byte {
 	case "float64":
 		return converted(raw, func(v int) float64 { return float64(v)/(1<<21) - 4 })
 	case "float16":
-		return converted(raw, func(v int) half.Float16 { return half.ToFloat16(float32(v)/(1<<21) - 4) })
+		return converted(raw, func(v int) dataset.F16 { return dataset.ToF16(float32(v)/(1<<21) - 4) })
 	case "bfloat16":
-		return converted(raw, func(v int) half.BFloat16 { return half.ToBFloat16(float32(v)/(1<<21) - 4) })
+		return converted(raw, func(v int) dataset.BF16 { return dataset.ToBF16(float32(v)/(1<<21) - 4) })
 	case "uint8":
 		return converted(raw, func(v int) uint8 { return uint8(v) })
 	case "int64":
@@ -79,14 +76,14 @@ func converted[T dense.Element](raw []int, f func(int) T) []byte {
 	return dense.Bytes(values)
 }
 
-var mixingDtypes = map[string]tensor.Dtype{"float32": tensor.Float32, "float64": tensor.Float64, "float16": half.Float16Dtype,
-	"bfloat16": half.BFloat16Dtype, "uint8": tensor.Uint8, "int64": tensor.Int64}
+var mixingDtypes = map[string]dataset.Dtype{"float32": dataset.Float32, "float64": dataset.Float64, "float16": dataset.Float16,
+	"bfloat16": dataset.BFloat16, "uint8": dataset.Uint8, "int64": dataset.Int64}
 
 // columnsOf makes a batch of the fields, with the given memory.
 func columnsOf(n int, fields dataset.Spec, memory ...[]byte) dataset.Columns {
 	var values []slots.Values
 	for k, f := range fields {
-		values = append(values, slots.Values{Field: slots.NewField(f.Name, f.Dtype, f.Bytes()), Bytes: memory[k]})
+		values = append(values, slots.Values{Field: slots.NewField(f.Name, f.Dtype.Type(), f.Bytes()), Bytes: memory[k]})
 	}
 	return dataset.Columns(slots.NewColumns(values, n, new(slots.Draw)))
 }
@@ -100,11 +97,11 @@ func TestMixedBatchesAreTorchvisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		seed := uint32(3 * line)
-		spec := dataset.Spec{{Name: "image", Dtype: mixingDtypes[c[1]], Shape: tensor.Shape{ch, h, w}}, {Name: "label", Dtype: tensor.Int64}}
+		spec := dataset.Spec{{Name: "image", Dtype: mixingDtypes[c[1]], Shape: dataset.Shape{ch, h, w}}, {Name: "label", Dtype: dataset.Int64}}
 		labels := converted(numbers(seed+1, b), func(v int) int64 { return int64(v % classes) })
 		mixed := make([]byte, 4*b*classes)
 		if c[2] == "shares" {
-			spec[1] = dataset.Field{Name: "label", Dtype: tensor.Float32, Shape: tensor.Shape{classes}}
+			spec[1] = dataset.Field{Name: "label", Dtype: dataset.Float32, Shape: dataset.Shape{classes}}
 			labels = valuesOf(seed+2, b*classes, "float32")
 			mixed = labels
 		}
@@ -156,8 +153,8 @@ func TestCutMixKnowsImagesWithChannelsLast(t *testing.T) {
 		}
 	}
 	box := cutBox{1, 2, 4, 6}
-	gridOf(dataset.Field{Dtype: tensor.Uint8, Shape: tensor.Shape{c, h, w}}).exchange(planar, n, box)
-	gridOf(dataset.Field{Dtype: tensor.Uint8, Shape: tensor.Shape{h, w, c}}).exchange(packed, n, box)
+	gridOf(dataset.Field{Dtype: dataset.Uint8, Shape: dataset.Shape{c, h, w}}).exchange(planar, n, box)
+	gridOf(dataset.Field{Dtype: dataset.Uint8, Shape: dataset.Shape{h, w, c}}).exchange(packed, n, box)
 	for k := range n {
 		for i := range h * w * c {
 			ch, at := i/(h*w), i%(h*w)

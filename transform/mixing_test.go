@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/loader"
@@ -18,8 +16,8 @@ import (
 // colours is a dataset of n images of one value, their index, in ten classes.
 func colours(n int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 8, 6}},
-		{Name: "label", Dtype: tensor.Int64},
+		{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, 8, 6}},
+		{Name: "label", Dtype: dataset.Int64},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		for k := range dataset.Row[float32](dst, 0) {
@@ -87,12 +85,12 @@ func TestClassOutOfRangeIsAnErrorOfItsBatch(t *testing.T) {
 }
 
 func TestMixingChecksItsArgumentsAndFields(t *testing.T) {
-	image := dataset.Field{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 8, 6}}
-	label := dataset.Field{Name: "label", Dtype: tensor.Int64}
-	pixels := dataset.Field{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{8, 6, 3}}
-	file := dataset.Field{Name: "image", Dtype: tensor.Uint8, Ragged: true}
-	line := dataset.Field{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{8}}
-	text := dataset.Field{Name: "label", Dtype: tensor.Uint8, Ragged: true}
+	image := dataset.Field{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, 8, 6}}
+	label := dataset.Field{Name: "label", Dtype: dataset.Int64}
+	pixels := dataset.Field{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{8, 6, 3}}
+	file := dataset.Field{Name: "image", Dtype: dataset.Uint8, Ragged: true}
+	line := dataset.Field{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{8}}
+	text := dataset.Field{Name: "label", Dtype: dataset.Uint8, Ragged: true}
 	for _, c := range []struct {
 		step dataset.BatchStep
 		spec dataset.Spec
@@ -147,7 +145,7 @@ func TestMixingAllocatesNothing(t *testing.T) {
 
 // BenchmarkMixing measures a batch of 64 images of ImageNet's size.
 func BenchmarkMixing(b *testing.B) {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 224, 224}}, {Name: "label", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, 224, 224}}, {Name: "label", Dtype: dataset.Int64}}
 	ds := dataset.Func(64, spec, func(context.Context, int, dataset.Slot) error { return nil })
 	for name, step := range map[string]dataset.BatchStep{"MixUp": transform.MixUp(0.2, 1000), "CutMix": transform.CutMix(1, 1000)} {
 		b.Run(name, func(b *testing.B) {

@@ -9,8 +9,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -47,14 +45,14 @@ func mosaics(t testing.TB, bits int) dataset.Dataset {
 		photos = append(photos, file.Bytes())
 	}
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
-		{Name: "points", Dtype: tensor.Float32, Shape: tensor.Shape{3}, Ragged: true},
-		{Name: "planes", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "spots", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}},
-		{Name: "number", Dtype: tensor.Int32, Shape: tensor.Shape{1}},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
+		{Name: "points", Dtype: dataset.Float32, Shape: dataset.Shape{3}, Ragged: true},
+		{Name: "planes", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "mask", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "spots", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}},
+		{Name: "number", Dtype: dataset.Int32, Shape: dataset.Shape{1}},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		size, objects := sizes[i%len(sizes)], i%4

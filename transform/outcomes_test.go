@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -124,8 +122,8 @@ func share(sorted []float64, v float64) float64 {
 func (m measure) draws(t *testing.T, s Step, n uint64) (all [][]float64) {
 	t.Helper()
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{m.h, m.w, 3}},
-		{Name: "points", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{m.h, m.w, 3}},
+		{Name: "points", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}},
 	}
 	list := []Step{s}
 	if m.numbers == nil {

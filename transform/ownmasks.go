@@ -2,10 +2,7 @@ package transform
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
-
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
@@ -29,7 +26,7 @@ func NewMask[T uint8 | uint16 | int32 | int64](s *Sample, k, w, h int) []T {
 		panic(fmt.Sprintf("transform: NewMask: got field %d, which is %q, want a field of Mask or Masks", k, s.step.fields[k]))
 	}
 	a := s.engine.annotations
-	if got, want := reflect.TypeFor[T](), a.layout.masks[m].dtype.Type; got != want {
+	if got, want := dataset.DtypeOf[T](), a.layout.masks[m].dtype; got != want {
 		panic(fmt.Sprintf("transform: NewMask: got NewMask[%v] for mask %q, want NewMask[%v], as the result has", got, s.step.fields[k], want))
 	}
 	s.mustHold("NewMask", w, h)
@@ -54,7 +51,7 @@ func (a *annotations) settle() error {
 		if err != nil {
 			return fmt.Errorf("transform: mask %q: %w", at.MaskField.field, err)
 		}
-		s.swap(n, a.w, a.h, int(at.dtype.Size()))
+		s.swap(n, a.w, a.h, at.dtype.Size())
 	}
 	for k := range a.kept {
 		a.kept[k] = int32(k)
@@ -94,11 +91,11 @@ func (s *sampling) finishMasks(a *annotations, w, h int) error {
 }
 
 // checkNumbers is the error of numbers that later steps could not move.
-func checkNumbers(pix []byte, dt tensor.Dtype) error {
+func checkNumbers(pix []byte, dt dataset.Dtype) error {
 	switch dt {
-	case tensor.Int32:
+	case dataset.Int32:
 		return checkRange(dense.Values[int32](pix))
-	case tensor.Int64:
+	case dataset.Int64:
 		return checkRange(dense.Values[int64](pix))
 	}
 	return nil

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
@@ -20,10 +18,10 @@ import (
 // box for each half.
 func numbered(n int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4, 3}},
-		{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4}},
-		{Name: "planes", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 4, 3}},
+		{Name: "mask", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 4}},
+		{Name: "planes", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		for k := range 8 {
@@ -37,7 +35,7 @@ func numbered(n int) dataset.Dataset {
 }
 
 var numberedMasks = []transform.Step{
-	transform.Mask("mask").Fill(90).Dtype(tensor.Int64), transform.Boxes("boxes", transform.XYXY), transform.Masks("planes").Fill(80),
+	transform.Mask("mask").Fill(90).Dtype(dataset.Int64), transform.Boxes("boxes", transform.XYXY), transform.Masks("planes").Fill(80),
 }
 
 func withMasks(steps ...transform.Step) []transform.Step {
@@ -179,7 +177,7 @@ func TestOwnStepsOfViewsHaveTheMasksOfTheirView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mask := datatest.Sample(t, x, 0)["mask"].Data().([]int64)
+	mask := dataset.ValuesOf[int64](datatest.Sample(t, x, 0)["mask"])
 	a, b := mask[0]-3, mask[3]-3
 	if want := []int64{3 + a, 2 + a, 1 + a, 3 + b, 2 + b, 1 + b}; !slices.Equal(mask, want) || a < 1 || b < 1 || a == b {
 		t.Errorf("got %v", mask)

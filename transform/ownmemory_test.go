@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -34,7 +32,7 @@ func TestMemoryThatOwnStepsPutIntoImagesStaysTheirs(t *testing.T) {
 			return nil
 		}))},
 	} {
-		ds := arrays(t, tensor.Uint8, tensor.Shape{h, w}, make([]uint8, 5*w*h))
+		ds := arrays(t, dataset.Uint8, dataset.Shape{h, w}, make([]uint8, 5*w*h))
 		for i, slot := range slotsOf(t, images(t, ds, slices.Concat(list, more)...)) {
 			if got := dataset.Row[uint8](slot, 0); slices.Min(got) != 9 || slices.Max(got) != 9 {
 				t.Errorf("%s: sample %d: got %v, want only 9", name, i, got)
@@ -91,7 +89,7 @@ func TestStepsMayExchangeMemoryOfImages(t *testing.T) {
 			return nil
 		}))},
 	} {
-		ds := arrays(t, tensor.Uint8, tensor.Shape{h, w}, make([]uint8, 5*w*h))
+		ds := arrays(t, dataset.Uint8, dataset.Shape{h, w}, make([]uint8, 5*w*h))
 		list = append(list, transform.Crop(0, 0, 4, 4))
 		for i, slot := range slotsOf(t, images(t, ds, list...)) {
 			if got := dataset.Row[uint8](slot, 0); slices.Min(got) != 9 || slices.Max(got) != 9 {
@@ -188,7 +186,7 @@ func sixPixels(t *testing.T, name string, first uint8, list ...transform.Step) {
 		pix = append(pix, uint8(i%(w*h)))
 	}
 	nothing := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }))
-	ds := images(t, arrays(t, tensor.Uint8, tensor.Shape{h, w}, pix), append(list, transform.RandomVerticalFlip(1), nothing)...)
+	ds := images(t, arrays(t, dataset.Uint8, dataset.Shape{h, w}, pix), append(list, transform.RandomVerticalFlip(1), nothing)...)
 	want := []uint8{first + 3, first + 4, first + 5, first, first + 1, first + 2}
 	for i, slot := range slotsOf(t, ds) {
 		all := dataset.Row[uint8](slot, 0)

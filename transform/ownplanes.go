@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/steps"
@@ -69,7 +67,7 @@ func (o *output) beforeOwn() error {
 
 // checkOwn is the error of a result that ApplyPlanes does not take.
 func (o *output) checkOwn() error {
-	if len(o.own) > 0 && (!o.planar() || o.dtype != tensor.Float32) {
+	if len(o.own) > 0 && (!o.planar() || o.dtype != dataset.Float32) {
 		return fmt.Errorf("%v: wants a result of float32 and CHW", o.own[0])
 	}
 	return nil
@@ -106,7 +104,7 @@ func (s planar) apply(field string, m *Planes, r *rand.Rand) error {
 func (l *lane) applyOwn(out []byte, r *rand.Rand) error {
 	o := &l.output
 	for _, s := range o.own {
-		l.planes = Planes{Pix: dense.Values[float32](out), Channels: o.channels, Width: o.w, Height: o.h, Dtype: tensor.Float32}
+		l.planes = Planes{Pix: dense.Values[float32](out), Channels: o.channels, Width: o.w, Height: o.h, Dtype: dataset.Float32}
 		if err := s.apply(l.engine.of, &l.planes, r); err != nil {
 			return err
 		}

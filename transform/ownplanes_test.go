@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform"
@@ -35,7 +33,7 @@ func TestOwnStepsSeeTheTensor(t *testing.T) {
 	ds := photosOf(t, 3)
 	list := []transform.Step{transform.Resize(20, 24), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
 	own := append(slices.Clone(list), transform.ApplyPlanes(negative{}), transform.ApplyPlanes(planes(func(m *transform.Planes, _ *rand.Rand) error {
-		if m.Channels != 3 || m.Width != 24 || m.Height != 20 || m.Dtype != tensor.Float32 {
+		if m.Channels != 3 || m.Width != 24 || m.Height != 20 || m.Dtype != dataset.Float32 {
 			t.Errorf("%d channels of %d×%d pixels, %v", m.Channels, m.Width, m.Height, m.Dtype)
 		}
 		clear(m.Plane(1)[24:48])
@@ -62,9 +60,9 @@ func TestOwnStepsSeeTheTensor(t *testing.T) {
 
 func TestOwnStepsSeeStoredValues(t *testing.T) {
 	pix := []uint16{1, 2, 3, 4, 65535, 300}
-	ds := arrays(t, tensor.Uint16, tensor.Shape{1, 2, 3}, dense.Bytes(pix))
+	ds := arrays(t, dataset.Uint16, dataset.Shape{1, 2, 3}, dense.Bytes(pix))
 	half := planes(func(m *transform.Planes, _ *rand.Rand) error {
-		if m.Dtype != tensor.Uint16 || m.Width != 2 {
+		if m.Dtype != dataset.Uint16 || m.Width != 2 {
 			t.Errorf("%v, width %d", m.Dtype, m.Width)
 		}
 		for i := range m.Pix {
@@ -149,8 +147,8 @@ func (n narrower) ApplySample(s *transform.Sample, _ *rand.Rand) error {
 func TestOwnStepsSeeDeepImagesWithOtherFields(t *testing.T) {
 	pix, labels := []uint16{1, 2, 3, 4, 65535, 6, 7, 8}, []int64{100, 200}
 	ds, err := dataset.Tensors(
-		dataset.Named("image", tensor.New(tensor.WithShape(2, 1, 1, 4), tensor.WithBacking(pix))),
-		dataset.Named("label", tensor.New(tensor.WithShape(2), tensor.WithBacking(labels))))
+		dataset.Named("image", dataset.TensorOf(pix, 2, 1, 1, 4)),
+		dataset.Named("label", dataset.TensorOf(labels, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,14 +171,14 @@ func TestNaNBecomes0InIntegers(t *testing.T) {
 		}
 		return nil
 	})
-	for _, dt := range []tensor.Dtype{tensor.Uint16, tensor.Int32} {
-		ds := arrays(t, tensor.Int16, tensor.Shape{1, 2}, dense.Bytes([]int16{0, -7}))
-		if dt == tensor.Uint16 {
-			ds = arrays(t, dt, tensor.Shape{1, 2}, dense.Bytes([]uint16{0, 7}))
+	for _, dt := range []dataset.Dtype{dataset.Uint16, dataset.Int32} {
+		ds := arrays(t, dataset.Int16, dataset.Shape{1, 2}, dense.Bytes([]int16{0, -7}))
+		if dt == dataset.Uint16 {
+			ds = arrays(t, dt, dataset.Shape{1, 2}, dense.Bytes([]uint16{0, 7}))
 		}
 		x := images(t, ds, transform.Depth16(1), transform.ApplyPlanes(nan), transform.ToDtype(dt))
 		slot := slotsOf(t, x)[0]
-		if dt == tensor.Uint16 {
+		if dt == dataset.Uint16 {
 			if got := dataset.Row[uint16](slot, 0); got[0] != 0 || got[1] != 0 {
 				t.Errorf("%v", got)
 			}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
@@ -53,7 +51,7 @@ func (u unluckySize) Size(w, h int) (int, int) {
 
 // twoFields are four samples: "photo" of 2×2 pixels, all of which are the index, and "caption".
 func twoFields() dataset.Dataset {
-	spec := dataset.Spec{{Name: "photo", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 3}}, {Name: "caption", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "photo", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 3}}, {Name: "caption", Dtype: dataset.Int64}}
 	return dataset.Func(4, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		for k := range dataset.Row[uint8](dst, 0) {
 			dataset.Row[uint8](dst, 0)[k] = uint8(i)
@@ -65,7 +63,7 @@ func twoFields() dataset.Dataset {
 
 // plainFiles are four files for an own decoder that panics in sample 2.
 func plainFiles() dataset.Dataset {
-	return dataset.Func(4, dataset.Spec{{Name: "photo", Dtype: tensor.Uint8, Ragged: true}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	return dataset.Func(4, dataset.Spec{{Name: "photo", Dtype: dataset.Uint8, Ragged: true}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		file := plain(1, 1, 1, 2, byte(i))
 		if i == 2 {
 			file = plain(1, 1, 66, 66, 66)

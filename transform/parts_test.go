@@ -14,8 +14,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/allocs"
@@ -64,7 +62,7 @@ func noise(t *testing.T) dataset.Dataset {
 		t.Fatal(err)
 	}
 	files := [][]byte{photo.Bytes(), lossless.Bytes()}
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}, {Name: "label", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}, {Name: "label", Dtype: dataset.Int64}}
 	return dataset.Func(len(files), spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, len(files[i])), files[i])
 		dataset.Set(dst, 1, int64(7+i))
@@ -122,10 +120,10 @@ func TestLaterEpochsReadOnlyTheRowsOfACrop(t *testing.T) {
 					of = 1
 				}
 				want := datatest.Sample(t, direct, of)
-				if !slices.Equal(dataset.Row[uint8](slot, 0), want["image"].Data().([]uint8)) || dataset.Row[int64](slot, 1)[0] != int64(7+of) {
+				if !slices.Equal(dataset.Row[uint8](slot, 0), dataset.ValuesOf[uint8](want["image"])) || dataset.Row[int64](slot, 1)[0] != int64(7+of) {
 					t.Errorf("%s, epoch %d: sample %d differs", c.name, epoch, i)
 				}
-				size := len(datatest.Sample(t, packing, of)["image"].Data().([]uint8))
+				size := len(dataset.ValuesOf[uint8](datatest.Sample(t, packing, of)["image"]))
 				if got, most := float64(read)/float64(size), c.shares[of][epoch]; got > most+0.01 || got < most/2 {
 					t.Errorf("%s, epoch %d: sample %d reads %.2f of its %d bytes, want %.2f", c.name, epoch, i, got, size, most)
 				}
@@ -144,7 +142,7 @@ func TestLaterEpochsReadOnlyTheRowsOfACrop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	photo := data.Bytes()[:len(datatest.Sample(t, packing, 0)["image"].Data().([]uint8))]
+	photo := data.Bytes()[:len(dataset.ValuesOf[uint8](datatest.Sample(t, packing, 0)["image"]))]
 	photo[len(photo)/8] ^= 1 // among the first rows, which the crop does not need
 	if _, err := dataset.At(t.Context(), x, 0); err != nil {
 		t.Errorf("damage in other rows: %v", err)

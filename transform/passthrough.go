@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // PassThrough names fields that stay as they are although steps move the image: a thumbnail, or the
@@ -132,10 +128,10 @@ func (a *annotated) passes(name string) bool {
 // belongs is the step with which a field moves with images of w×h pixels. It is empty if the field
 // may have nothing to do with them.
 func (p *program) belongs(f dataset.Field, w, h int) string {
-	file := f.Ragged && f.Dtype == tensor.Uint8 && f.Elements() == 1
+	file := f.Ragged && f.Dtype == dataset.Uint8 && f.Elements() == 1
 	named := f.Name == "mask" || f.Name == "masks" || f.Name == "segments"
-	boxes := f.Ragged && f.Dtype == tensor.Float32 && slices.Equal(f.Shape, tensor.Shape{4}) && !p.annotated.any()
-	sized := w > 0 && slices.Equal(f.Shape, tensor.Shape{h, w})
+	boxes := f.Ragged && f.Dtype == dataset.Float32 && slices.Equal(f.Shape, dataset.Shape{4}) && !p.annotated.any()
+	sized := w > 0 && slices.Equal(f.Shape, dataset.Shape{h, w})
 	switch array := !f.Ragged && (sized || named && len(f.Shape) == 2); {
 	case !boxes && !array && !(file && named):
 		return ""
@@ -147,9 +143,9 @@ func (p *program) belongs(f dataset.Field, w, h int) string {
 		return fieldCall("Masks", f.Name)
 	case file:
 		return fieldCall("Mask", f.Name)
-	case w > 0 && !sized, dense.IsFloat(f.Dtype), f.Dtype == half.Float16Dtype, f.Dtype == half.BFloat16Dtype:
+	case w > 0 && !sized, f.Dtype.IsFloat():
 		return fmt.Sprintf("ApplySample(…, %q)", f.Name)
-	case f.Dtype == tensor.Uint8 || f.Dtype == tensor.Uint16:
+	case f.Dtype == dataset.Uint8 || f.Dtype == dataset.Uint16:
 		return fieldCall("Mask", f.Name)
 	}
 	return fieldCall("Mask", f.Name) + " of uint8 or uint16"
@@ -162,7 +158,7 @@ func (p *program) bytesPassing(spec dataset.Spec, files bool) (fields []int) {
 		return nil
 	}
 	for _, f := range p.passing(spec) {
-		if f.Ragged && f.Dtype == tensor.Uint8 && f.Elements() == 1 && !p.passes(f.Name) {
+		if f.Ragged && f.Dtype == dataset.Uint8 && f.Elements() == 1 && !p.passes(f.Name) {
 			fields = append(fields, spec.Index(f.Name))
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
@@ -17,7 +16,7 @@ import (
 
 // withField is a dataset of one image of 4×6 pixels and one more field.
 func withField(f dataset.Field, content []byte) dataset.Dataset {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6, 3}}, f}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{4, 6, 3}}, f}
 	return dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
 		if f.Ragged {
@@ -29,7 +28,7 @@ func withField(f dataset.Field, content []byte) dataset.Dataset {
 }
 
 func fieldOfBytes(name string) dataset.Field {
-	return dataset.Field{Name: name, Dtype: tensor.Uint8, Ragged: true}
+	return dataset.Field{Name: name, Dtype: dataset.Uint8, Ragged: true}
 }
 
 // TestForgottenFieldsAreErrors: what surely belongs to the image is not left as it is in silence.
@@ -37,12 +36,12 @@ func TestForgottenFieldsAreErrors(t *testing.T) {
 	crop := transform.CenterCrop(2)
 	own := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }), "mask")
 	mask := fieldOfBytes("mask")
-	array := dataset.Field{Name: "target", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6}}
-	wide := dataset.Field{Name: "target", Dtype: tensor.Int64, Shape: tensor.Shape{4, 6}}
-	fixed := dataset.Field{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6}}
-	small := dataset.Field{Name: "segments", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 3}}
-	depth := dataset.Field{Name: "depth", Dtype: tensor.Float32, Shape: tensor.Shape{4, 6}}
-	boxes := dataset.Field{Name: "objects", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true}
+	array := dataset.Field{Name: "target", Dtype: dataset.Uint8, Shape: dataset.Shape{4, 6}}
+	wide := dataset.Field{Name: "target", Dtype: dataset.Int64, Shape: dataset.Shape{4, 6}}
+	fixed := dataset.Field{Name: "mask", Dtype: dataset.Uint8, Shape: dataset.Shape{4, 6}}
+	small := dataset.Field{Name: "segments", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 3}}
+	depth := dataset.Field{Name: "depth", Dtype: dataset.Float32, Shape: dataset.Shape{4, 6}}
+	boxes := dataset.Field{Name: "objects", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true}
 	const left = "transform: field %v would stay as it is while %s moves the image: want %s, or PassThrough(%q) if it has nothing to do with the image"
 	for _, c := range []struct {
 		field dataset.Field
@@ -75,7 +74,7 @@ func TestForgottenFieldsAreErrors(t *testing.T) {
 		{array, []transform.Step{transform.PassThrough("target"), crop}, "<nil>"},
 		{boxes, []transform.Step{transform.PassThrough("objects"), crop}, "<nil>"},
 		{fieldOfBytes("caption"), []transform.Step{crop}, "<nil>"},
-		{dataset.Field{Name: "label", Dtype: tensor.Int64}, []transform.Step{crop}, "<nil>"},
+		{dataset.Field{Name: "label", Dtype: dataset.Int64}, []transform.Step{crop}, "<nil>"},
 	} {
 		_, err := transform.Images(withField(c.field, nil), c.steps...)
 		if diff := cmp.Diff(c.want, fmt.Sprint(err)); diff != "" {
@@ -138,7 +137,7 @@ func TestImageFilesDoNotPassThroughUnsaid(t *testing.T) {
 		if dataset.MayPass(err) != (err != nil) || dataset.Persists(err) != (err != nil) {
 			t.Errorf("%v: a loader would skip all samples by it", err)
 		}
-		if err == nil && c.content != "" && !bytes.Equal(s["extra"].Data().([]uint8), []byte(c.content)) {
+		if err == nil && c.content != "" && !bytes.Equal(dataset.ValuesOf[uint8](s["extra"]), []byte(c.content)) {
 			t.Errorf("%q became %q", c.content, s["extra"].Data())
 		}
 	}

@@ -140,7 +140,7 @@ func TestOneReaderTakesAllPhotos(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(dataset.Row[float32](slot, 0), fresh["image"].Data().([]float32)) {
+				if !slices.Equal(dataset.Row[float32](slot, 0), dataset.ValuesOf[float32](fresh["image"])) {
 					t.Errorf("%s: a used reader gives other pixels", photos.Path(i))
 				}
 			}

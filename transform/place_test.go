@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/cpu/cputest"
@@ -119,7 +117,7 @@ func TestCompiledStepsKeepTheirNumbers(t *testing.T) {
 		copy(ImageNetStd, std)
 	}()
 	ds := imageOf(t, 16, 16, pixels(16, 16))
-	want := result(t, ds, Eval(16)).Data().([]float32)
+	want := dataset.ValuesOf[float32](result(t, ds, Eval(16)))
 	preset, step := Eval(16), Normalize(ImageNetMean, ImageNetStd)
 	x, err := Images(ds, Eval(16))
 	if err != nil {
@@ -131,15 +129,15 @@ func TestCompiledStepsKeepTheirNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string][]float32{
-		"a pipeline": sample["image"].Data().([]float32),
-		"a preset":   result(t, ds, preset).Data().([]float32),
-		"a step":     result(t, ds, Resize(18), CenterCrop(16), ToTensor(), step).Data().([]float32),
+		"a pipeline": dataset.ValuesOf[float32](sample["image"]),
+		"a preset":   dataset.ValuesOf[float32](result(t, ds, preset)),
+		"a step":     dataset.ValuesOf[float32](result(t, ds, Resize(18), CenterCrop(16), ToTensor(), step)),
 	} {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has changed with the variables", name)
 		}
 	}
-	if slices.Equal(result(t, ds, Eval(16)).Data().([]float32), want) {
+	if slices.Equal(dataset.ValuesOf[float32](result(t, ds, Eval(16))), want) {
 		t.Error("a preset made afterwards has not changed: the test tests nothing")
 	}
 }
@@ -149,7 +147,7 @@ func TestNormalizeDividesAsTorchDoes(t *testing.T) {
 	for i := range pix {
 		pix[i] = uint8(i / 3)
 	}
-	got := result(t, imageOf(t, 16, 16, pix), ToTensor(), Normalize(ImageNetMean, ImageNetStd)).Data().([]float32)
+	got := dataset.ValuesOf[float32](result(t, imageOf(t, 16, 16, pix), ToTensor(), Normalize(ImageNetMean, ImageNetStd)))
 	for c := range 3 {
 		for v := range 256 {
 			x := float32(v) / 255
@@ -164,8 +162,8 @@ func TestNormalizeDividesAsTorchDoes(t *testing.T) {
 
 func TestTwoNormalizesAreBothApplied(t *testing.T) {
 	ds := imageOf(t, 16, 16, pixels(16, 16))
-	want := result(t, ds, ToTensor(), Normalize(ImageNetMean, ImageNetStd)).Data().([]float32)
-	got := result(t, ds, ToTensor(), Normalize(ImageNetMean, ImageNetStd), Normalize([]float32{0.25}, []float32{3})).Data().([]float32)
+	want := dataset.ValuesOf[float32](result(t, ds, ToTensor(), Normalize(ImageNetMean, ImageNetStd)))
+	got := dataset.ValuesOf[float32](result(t, ds, ToTensor(), Normalize(ImageNetMean, ImageNetStd), Normalize([]float32{0.25}, []float32{3})))
 	for i, v := range want {
 		if v = (v - 0.25) / 3; got[i] != v {
 			t.Fatalf("value %d: got %v, want %v", i, got[i], v)
@@ -180,14 +178,14 @@ func TestRawLayoutsAgree(t *testing.T) {
 	for i, v := range hwc {
 		chw[i%3*w*h+i/3] = v
 	}
-	ds, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(1, 3, h, w), tensor.WithBacking(chw))))
+	ds, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf(chw, 1, 3, h, w)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := result(t, ds).Data().([]uint8); !bytes.Equal(got, hwc) {
+	if got := dataset.ValuesOf[uint8](result(t, ds)); !bytes.Equal(got, hwc) {
 		t.Error("planes become other pixels")
 	}
-	if got := result(t, imageOf(t, w, h, hwc), Layout(CHW)).Data().([]uint8); !bytes.Equal(got, chw) {
+	if got := dataset.ValuesOf[uint8](result(t, imageOf(t, w, h, hwc), Layout(CHW))); !bytes.Equal(got, chw) {
 		t.Error("Layout(CHW) is not the planes")
 	}
 }
@@ -195,7 +193,7 @@ func TestRawLayoutsAgree(t *testing.T) {
 func TestOtherFieldsPassThrough(t *testing.T) {
 	ds, err := dataset.Tensors(
 		dataset.Named("label", []int64{7}),
-		dataset.Named("mask", tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]uint8{1, 2, 3, 4}))))
+		dataset.Named("mask", dataset.TensorOf([]uint8{1, 2, 3, 4}, 1, 2, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,10 +205,10 @@ func TestOtherFieldsPassThrough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s["label"].Data(); got != int64(7) {
+	if got := dataset.ValuesOf[int64](s["label"])[0]; got != 7 {
 		t.Errorf("label %v, want 7", got)
 	}
-	if got := s["mask"].Data().([]uint8); !bytes.Equal(got, []uint8{2, 1, 4, 3}) {
+	if got := dataset.ValuesOf[uint8](s["mask"]); !bytes.Equal(got, []uint8{2, 1, 4, 3}) {
 		t.Errorf("mask %v, want 2 1 4 3", got)
 	}
 }
@@ -323,5 +321,5 @@ func placed(t testing.TB, data []byte, more ...Step) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sample["image"].Data().([]float32), nil
+	return dataset.ValuesOf[float32](sample["image"]), nil
 }

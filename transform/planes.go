@@ -6,9 +6,7 @@ import (
 	"image/color"
 	"math"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
@@ -20,11 +18,11 @@ type Planes struct {
 	// Pix[(c*Height+y)*Width+x].
 	Pix                     []float32
 	Channels, Width, Height int
-	// Dtype is the dtype in which the values were stored: tensor.Uint8, tensor.Uint16,
-	// tensor.Int16 or tensor.Float32. The zero value means tensor.Float32. Values of
+	// Dtype is the dtype in which the values were stored: dataset.Uint8, dataset.Uint16,
+	// dataset.Int16 or dataset.Float32. The zero value means dataset.Float32. Values of
 	// integers are whole numbers, up to 65535 for Uint16. Values of floats are usually from
 	// 0 to 1.
-	Dtype tensor.Dtype
+	Dtype dataset.Dtype
 }
 
 // Plane is the plane of channel c, row by row.
@@ -86,7 +84,7 @@ func (m *Planes) check() error {
 // describe is what steps must keep.
 func (m *Planes) describe() string {
 	return fmt.Sprintf("%s of %s in %d values of %s",
-		figures.Count(m.Channels, "channel", "channels"), pixelsOf(m.Width, m.Height), len(m.Pix), dense.Name(m.Dtype))
+		figures.Count(m.Channels, "channel", "channels"), pixelsOf(m.Width, m.Height), len(m.Pix), m.Dtype.String())
 }
 
 // resize gives the image memory for w×h pixels, with undefined content.
@@ -108,13 +106,13 @@ type depth struct {
 	whole       bool
 }
 
-func depthOf(dt tensor.Dtype) depth {
+func depthOf(dt dataset.Dtype) depth {
 	switch dt {
-	case tensor.Uint8:
+	case dataset.Uint8:
 		return depth{0, math.MaxUint8, true}
-	case tensor.Uint16:
+	case dataset.Uint16:
 		return depth{0, math.MaxUint16, true}
-	case tensor.Int16:
+	case dataset.Int16:
 		return depth{math.MinInt16, math.MaxInt16, true}
 	}
 	return depth{0, 1, false}
@@ -124,8 +122,8 @@ func depthOf(dt tensor.Dtype) depth {
 func (d depth) bits() int { return math.Ilogb(float64(d.most)) + 1 }
 
 // isDeep reports whether Planes may have this dtype.
-func isDeep(dt tensor.Dtype) bool {
-	return dt == tensor.Dtype{} || dt == tensor.Float32 || depthOf(dt).whole
+func isDeep(dt dataset.Dtype) bool {
+	return dt == dataset.Dtype(0) || dt == dataset.Float32 || depthOf(dt).whole
 }
 
 // settle converts computed values to values of the dtype. Integers are rounded, halves to

@@ -13,8 +13,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -120,7 +119,7 @@ func digest(t *testing.T, p *transform.Compiled, data []byte) string {
 	var out []byte
 	var err error
 	switch f := p.Spec()[0]; f.Dtype {
-	case tensor.Float32:
+	case dataset.Float32:
 		var values []float32
 		if values, _, _, err = p.Append(nil, transform.File(data)); err == nil {
 			out = unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 4*len(values))

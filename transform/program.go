@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -104,7 +102,7 @@ func compile(steps []Step) (*program, error) {
 
 // finish compiles the steps with the settings so far.
 func (p *program) finish(steps []Step) error {
-	p.output.channels, p.output.dtype = 3, tensor.Uint8
+	p.output.channels, p.output.dtype = 3, dataset.Uint8
 	p.deep.begin(&p.output)
 	p.addAll(steps)
 	p.endRun()
@@ -262,9 +260,9 @@ func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 		return dataset.Field{}, fmt.Errorf("the size varies from image to image after %s: "+
 			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w), or after all steps PadTo(h, w) or Ragged()", p.varying)
 	}
-	shape := tensor.Shape{h, w, p.output.channels}
+	shape := dataset.Shape{h, w, p.output.channels}
 	if p.output.planar() {
-		shape = tensor.Shape{p.output.channels, h, w}
+		shape = dataset.Shape{p.output.channels, h, w}
 	}
 	f := dataset.Field{Name: p.field, Dtype: p.output.dtype, Shape: shape}
 	p.output.w, p.output.h = w, h

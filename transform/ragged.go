@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/steps"
@@ -48,7 +46,7 @@ func (p *program) withSizes(spec dataset.Spec) (dataset.Spec, error) {
 	case p.sizes != "" && spec.Index(p.sizes) >= 0:
 		return nil, fmt.Errorf("Sizes(%q): the dataset has a field of that name", p.sizes)
 	case p.sizes != "":
-		spec = append(spec, dataset.Field{Name: p.sizes, Dtype: tensor.Int64, Shape: tensor.Shape{2}})
+		spec = append(spec, dataset.Field{Name: p.sizes, Dtype: dataset.Int64, Shape: dataset.Shape{2}})
 	case p.ragged:
 		return nil, errors.New("Ragged(): want Sizes too, so that the shapes are known")
 	}
@@ -60,7 +58,7 @@ func (r *reader) place(dst dataset.Slot) error {
 	cell := dst.Cell(r.field)
 	if r.ragged {
 		o := &r.lane.output
-		cell.Grow(o.channels * o.h * o.w * int(o.dtype.Size()))
+		cell.Grow(o.channels * o.h * o.w * o.dtype.Size())
 	}
 	if err := r.lane.store(cell.Bytes(), dst.Rand()); err != nil {
 		return err
@@ -86,8 +84,8 @@ func (l *lane) shown() (h, w int) {
 // [Compiled.Into]. Its size may vary from image to image if the steps have [Ragged].
 // After an error the result is dst.
 func (c *Compiled) Append(dst []float32, from Source) (values []float32, height, width int, err error) {
-	if c.field.Dtype != tensor.Float32 {
-		return dst, 0, 0, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", dense.Name(c.field.Dtype))
+	if c.field.Dtype != dataset.Float32 {
+		return dst, 0, 0, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", c.field.Dtype)
 	}
 	if len(c.views) > 0 {
 		return dst, 0, 0, fmt.Errorf("transform: append: %v makes several images: use Into", c.crops)

@@ -141,10 +141,10 @@ func TestSizesSayWhatOfAPaddedImageIsTheImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := s["size"].Data().([]int64), []int64{int64(h), int64(w)}; !slices.Equal(got, want) {
+		if got, want := dataset.ValuesOf[int64](s["size"]), []int64{int64(h), int64(w)}; !slices.Equal(got, want) {
 			t.Errorf("image %d: size %v, want %v", i, got, want)
 		}
-		padded := s["image"].Data().([]float32)
+		padded := dataset.ValuesOf[float32](s["image"])
 		for c := range 3 {
 			for y := range 60 {
 				row, want := padded[(c*60+y)*64:][:64], make([]float32, 64)

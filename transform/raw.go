@@ -4,8 +4,6 @@ import (
 	"errors"
 	"image"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -17,7 +15,7 @@ type raw struct {
 	green, blue int // bytes from red; 0 in grey images
 
 	// With Depth16 pixel and row count elements of dtype instead of bytes.
-	dtype    tensor.Dtype
+	dtype    dataset.Dtype
 	channels int
 	plane    int // from a channel to the next
 }
@@ -27,7 +25,7 @@ func rawOf(f dataset.Field) (raw, error) {
 	s := f.Shape
 	channels := func(n int) bool { return n == 1 || n == 3 || n == 4 }
 	switch {
-	case f.Dtype != tensor.Uint8:
+	case f.Dtype != dataset.Uint8:
 		return raw{}, errors.New("want uint8")
 	case len(s) == 2:
 		return raw{h: s[0], w: s[1], pixel: 1, row: s[1]}, nil

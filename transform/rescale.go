@@ -3,8 +3,7 @@ package transform
 import (
 	"errors"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
@@ -21,7 +20,7 @@ func Rescale(factor float64) Step {
 			return err
 		}
 		o := &p.output
-		o.float, o.dtype, o.factor = true, tensor.Float32, factor
+		o.float, o.dtype, o.factor = true, dataset.Float32, factor
 		for c := range o.table {
 			for x := range o.table[c] {
 				v := float32(float64(x) * factor)

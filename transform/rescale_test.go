@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -22,7 +20,7 @@ func ramp(t *testing.T, shape ...int) dataset.Dataset {
 	for i := range pix {
 		pix[i] = uint8(7 * i)
 	}
-	ds, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(append([]int{1}, shape...)...), tensor.WithBacking(pix))))
+	ds, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf(pix, append([]int{1}, shape...)...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +37,7 @@ func valuesOf[T uint8 | float32](t *testing.T, ds dataset.Dataset, steps ...tran
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s["image"].Data().([]T)
+	return dataset.ValuesOf[T](s["image"])
 }
 
 func TestBGRReversesTheChannelsOfEveryLayout(t *testing.T) {

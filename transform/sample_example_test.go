@@ -6,8 +6,6 @@ import (
 	"log"
 	"math/rand/v2"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -30,8 +28,8 @@ func (anonymous) ApplySample(s *transform.Sample, _ *rand.Rand) error {
 // A step of your own sees the boxes where the crop before it has moved them.
 func ExampleApplySample() {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6}},
-		{Name: "faces", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{4, 6}},
+		{Name: "faces", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
 	}
 	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		for k := range dataset.Row[uint8](dst, 0) {
@@ -70,8 +68,8 @@ func (fade) ApplySample(s *transform.Sample, _ *rand.Rand) error {
 // A step of your own sees the mask where the flip before it has moved it.
 func ExampleApplySample_mask() {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4}},
-		{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4}},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 4}},
+		{Name: "mask", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 4}},
 	}
 	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		copy(dataset.Row[uint8](dst, 0), []uint8{10, 20, 30, 40, 50, 60, 70, 80})
@@ -79,7 +77,7 @@ func ExampleApplySample_mask() {
 		return nil
 	})
 	images, err := transform.Images(ds,
-		transform.Mask("mask").Dtype(tensor.Int64), transform.RandomHorizontalFlip(1),
+		transform.Mask("mask").Dtype(dataset.Int64), transform.RandomHorizontalFlip(1),
 		transform.ApplySample(fade{}, "mask"), transform.Grayscale(1), transform.PILToTensor())
 	if err != nil {
 		log.Fatal(err)
@@ -115,8 +113,8 @@ func (transposed) Size(w, h int) (int, int) { return h, w }
 // A step of your own that changes the size of the image makes masks of the same size.
 func ExampleNewMask() {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 3}},
-		{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 3}},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 3}},
+		{Name: "mask", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 3}},
 	}
 	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		copy(dataset.Row[uint8](dst, 0), []uint8{10, 20, 30, 40, 50, 60})

@@ -6,16 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
 )
 
 // TestToTensorDividesAndScaleMultiplies has all 256 levels, in rows that are long enough for
 // kernels, without and with Depth16.
 func TestToTensorDividesAndScaleMultiplies(t *testing.T) {
-	scale := transform.ToDtype(tensor.Float32).Scale()
+	scale := transform.ToDtype(dataset.Float32).Scale()
 	quotient := func(x uint8) float32 { return float32(x) / 255 }
 	product := func(x uint8) float32 { return float32(x) * math.Float32frombits(0x3b808081) } // 1/255
 	mean, std := []float32{0.485, 0.456, 0.406}, []float32{0.229, 0.224, 0.225}
@@ -51,10 +49,10 @@ func TestToTensorDividesAndScaleMultiplies(t *testing.T) {
 						t.Fatalf("%s, Normalize: %d becomes %v, want %v", name, pix[i], v, want[i])
 					}
 				}
-				steps = append(steps, transform.ToDtype(half.BFloat16Dtype))
-				for i, v := range deepValues[half.BFloat16](t, images(t, ds, steps...), 0) {
-					if v != half.ToBFloat16(want[i]) {
-						t.Fatalf("%s, Normalize, bfloat16: %d becomes %v, want %v", name, pix[i], v, half.ToBFloat16(want[i]))
+				steps = append(steps, transform.ToDtype(dataset.BFloat16))
+				for i, v := range deepValues[dataset.BF16](t, images(t, ds, steps...), 0) {
+					if v != dataset.ToBF16(want[i]) {
+						t.Fatalf("%s, Normalize, bfloat16: %d becomes %v, want %v", name, pix[i], v, dataset.ToBF16(want[i]))
 					}
 				}
 			}
@@ -63,9 +61,9 @@ func TestToTensorDividesAndScaleMultiplies(t *testing.T) {
 }
 
 func TestScaleStandsInPlaceOfToTensor(t *testing.T) {
-	scale := transform.ToDtype(tensor.Float32).Scale()
+	scale := transform.ToDtype(dataset.Float32).Scale()
 	for want, steps := range map[string][]transform.Step{
-		"transform: ToDtype(float16).Scale(): want tensor.Float32 with Scale, and another ToDtype after it":           {transform.ToDtype(half.Float16Dtype).Scale()},
+		"transform: ToDtype(float16).Scale(): want dataset.Float32 with Scale, and another ToDtype after it":          {transform.ToDtype(dataset.Float16).Scale()},
 		"transform: ToDtype(float32).Scale(): want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scale": {transform.ToTensor(), scale},
 	} {
 		if _, err := transform.Images(ramp(t, 8, 8, 3), steps...); err == nil || err.Error() != want {

@@ -3,7 +3,7 @@ package transform
 import (
 	"image"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // A sharedSource is an image of which one window is decoded for several engines.
@@ -16,7 +16,7 @@ type sharedSource struct {
 
 	// With Depth16, otherwise channels is 0.
 	channels int
-	dtype    tensor.Dtype
+	dtype    dataset.Dtype
 	known    bool // what dtype is
 	values   []float32
 }

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/transform"
@@ -141,12 +139,12 @@ func TestWrongSingleSamplesAreErrors(t *testing.T) {
 		}
 	}
 	// A panic of an own step does not take a reader away.
-	panics, err := transform.CompileSamples(dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 3}}}, transform.ApplySample(failing), transform.CenterCrop(1))
+	panics, err := transform.CompileSamples(dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 3}}}, transform.ApplySample(failing), transform.CenterCrop(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 1 + runtime.GOMAXPROCS(0) { // more than there are readers
-		one, out := dataset.NewSlot(dataset.Field{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 3}}), dataset.NewSlot(panics.Spec()...)
+		one, out := dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 3}}), dataset.NewSlot(panics.Spec()...)
 		if err := panics.Into(out, one, 0); err == nil || !strings.Contains(err.Error(), "panic: own") {
 			t.Errorf("got %v, want the panic", err)
 		}

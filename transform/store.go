@@ -3,8 +3,6 @@ package transform
 import (
 	"math/rand/v2"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/resize"
@@ -26,7 +24,7 @@ func (o *output) aim() {
 	kernels := o.planar() && o.channels == 3
 	usual := !o.rescaled && o.norms < 2
 	mean, std := byColour(o, &o.mean), byColour(o, &o.std)
-	if o.dtype == tensor.Float32 {
+	if o.dtype == dataset.Float32 {
 		o.full = &target[float32]{table: &o.table, convert: func(v float32) float32 { return v }}
 		switch {
 		case kernels && usual:

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
-	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/steps"
 )
@@ -59,7 +56,7 @@ type output struct {
 	std      [3]float32
 	norms    int    // Normalizes so far
 	preset   string // the preset that has normalised
-	dtype    tensor.Dtype
+	dtype    dataset.Dtype
 	erasings []Erasing
 	calls    []string
 
@@ -102,7 +99,7 @@ func (o *output) String() string {
 	for _, c := range o.calls {
 		text += c + ", "
 	}
-	return fmt.Sprintf("%s%s %v", text, dense.Name(o.dtype), axes)
+	return fmt.Sprintf("%s%s %v", text, o.dtype, axes)
 }
 
 // ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after Grayscale(1).
@@ -122,7 +119,7 @@ func (p *program) unit(call string, value func(x float32) float32) error {
 		return err
 	}
 	o := &p.output
-	o.float, o.unit, o.dtype = true, true, tensor.Float32
+	o.float, o.unit, o.dtype = true, true, dataset.Float32
 	for c := range o.table {
 		for x := range o.table[c] {
 			o.table[c][x] = value(float32(x))
@@ -152,19 +149,19 @@ func (p *program) toTensor(call string) error {
 	return nil
 }
 
-// ToDtype makes the result of [ToTensor] float16 or bfloat16 of package half, which takes
+// ToDtype makes the result of [ToTensor] [dataset.Float16] or [dataset.BFloat16], which takes
 // half the memory. All arithmetic before it is float32; the results are rounded to the
 // nearest value, ties to even, as torch's x.to(torch.float16) and x.to(torch.bfloat16) do.
-// It must come after [ToTensor] and [Normalize]. tensor.Float32 changes nothing there. With
-// [Depth16] and without ToTensor, tensor.Int32 and tensor.Float32 keep the stored values as
+// It must come after [ToTensor] and [Normalize]. dataset.Float32 changes nothing there. With
+// [Depth16] and without ToTensor, dataset.Int32 and dataset.Float32 keep the stored values as
 // they are.
 //
-// ToDtype(tensor.Float32).Scale() stands in place of ToTensor: see [Casting.Scale].
-func ToDtype(dt tensor.Dtype) Casting { return Casting{dtype: dt} }
+// ToDtype(dataset.Float32).Scale() stands in place of ToTensor: see [Casting.Scale].
+func ToDtype(dt dataset.Dtype) Casting { return Casting{dtype: dt} }
 
 // Casting is the step that [ToDtype] makes.
 type Casting struct {
-	dtype tensor.Dtype
+	dtype dataset.Dtype
 	scale bool
 }
 
@@ -180,7 +177,7 @@ func (s Casting) Scale() Casting {
 
 // String prints the call that made the step.
 func (s Casting) String() string {
-	text := fmt.Sprintf("ToDtype(%s)", dense.Name(s.dtype))
+	text := fmt.Sprintf("ToDtype(%s)", s.dtype)
 	if s.scale {
 		text += ".Scale()"
 	}
@@ -190,19 +187,19 @@ func (s Casting) String() string {
 func (s Casting) add(p *program) error {
 	o, dt := &p.output, s.dtype
 	switch {
-	case s.scale && dt != tensor.Float32:
-		return errors.New("want tensor.Float32 with Scale, and another ToDtype after it")
+	case s.scale && dt != dataset.Float32:
+		return errors.New("want dataset.Float32 with Scale, and another ToDtype after it")
 	case s.scale:
 		o.scaled, o.rescaled = true, true
 		return p.unit(s.String(), func(x float32) float32 { return x * float32(1.0/255) })
 	case p.deep != nil:
 		return p.deep.cast(o, dt)
-	case dt != tensor.Float32 && dt != half.Float16Dtype && dt != half.BFloat16Dtype:
-		return errors.New("want tensor.Float32, half.Float16Dtype or half.BFloat16Dtype")
+	case dt != dataset.Float32 && dt != dataset.Float16 && dt != dataset.BFloat16:
+		return errors.New("want dataset.Float32, dataset.Float16 or dataset.BFloat16")
 	case !o.float:
 		return errors.New("want ToTensor before it")
-	case o.dtype != tensor.Float32 && o.dtype != dt:
-		return fmt.Errorf("the result is %s already", dense.Name(o.dtype))
+	case o.dtype != dataset.Float32 && o.dtype != dt:
+		return fmt.Errorf("the result is %s already", o.dtype)
 	}
 	o.dtype = dt
 	return nil
@@ -240,7 +237,7 @@ func Normalize(mean, std []float32) Step {
 			return fmt.Errorf("%s has normalised already: for other numbers, list its steps yourself", p.output.preset)
 		case len(p.output.erasings) > 0:
 			return errors.New("want it before RandomErasing")
-		case p.output.dtype != tensor.Float32:
+		case p.output.dtype != dataset.Float32:
 			return errors.New("want it before ToDtype")
 		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
 			return fmt.Errorf("want one mean and standard deviation for all channels, or one for each: the image has %s", figures.Count(n, "channel", "channels"))

@@ -3,8 +3,6 @@ package transform
 import (
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -36,7 +34,7 @@ func (v *views) withParts(spec, given dataset.Spec, images string, first bool) (
 		part := viewPart{from: from, to: from, row: f.Bytes(), counts: -1}
 		f.Name = prefix + f.Name
 		if !f.Ragged {
-			f.Shape = append(tensor.Shape{v.n}, f.Shape...)
+			f.Shape = append(dataset.Shape{v.n}, f.Shape...)
 		}
 		if first {
 			spec[from] = f
@@ -46,7 +44,7 @@ func (v *views) withParts(spec, given dataset.Spec, images string, first bool) (
 		}
 		if f.Ragged && heads[k] {
 			part.counts = len(counted)
-			counted = append(counted, dataset.Field{Name: f.Name + "_counts", Dtype: tensor.Int64, Shape: tensor.Shape{v.n}})
+			counted = append(counted, dataset.Field{Name: f.Name + "_counts", Dtype: dataset.Int64, Shape: dataset.Shape{v.n}})
 		}
 		v.parts = append(v.parts, part)
 	}

@@ -8,11 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -21,29 +18,17 @@ import (
 func parts(more ...transform.Step) []transform.Step {
 	return append([]transform.Step{
 		transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"),
-		transform.Mask("mask").Fill(255).Dtype(tensor.Int64),
+		transform.Mask("mask").Fill(255).Dtype(dataset.Int64),
 	}, more...)
 }
 
 func values(t *testing.T, s dataset.Sample, field string) []byte {
 	t.Helper()
-	f := s[field]
-	if f == nil {
+	f, ok := s[field]
+	if !ok {
 		t.Fatalf("no field %q", field)
 	}
-	if f.Shape().TotalSize() == 0 {
-		return nil
-	}
-	switch v := f.Data().(type) {
-	case []float32:
-		return dense.Bytes(v)
-	case []int64:
-		return dense.Bytes(v)
-	case []uint8:
-		return v
-	}
-	t.Fatalf("field %q is %T", field, f.Data())
-	return nil
+	return f.Bytes()
 }
 
 // TestViewsMoveAnnotationsAsOfImagesAlone compares every view with the image alone, for steps
@@ -74,7 +59,7 @@ func TestViewsMoveAnnotationsAsOfImagesAlone(t *testing.T) {
 		for i := range both.Len() {
 			want := datatest.Sample(t, alone, i)
 			got := datatest.Sample(t, both, i)
-			counts := got[prefix+"boxes_counts"].Data().([]int64)
+			counts := dataset.ValuesOf[int64](got[prefix+"boxes_counts"])
 			for _, n := range counts {
 				if n != int64(want["label"].Shape()[0]) {
 					t.Errorf("sample %d: counts %v for %v", i, counts, want["label"])
@@ -124,12 +109,12 @@ func TestViewsOfAnnotationsAllocateNothing(t *testing.T) { allocatesNothing(t, a
 // their own, and masks per object without boxes.
 func TestViewsCountRowsOfEveryKind(t *testing.T) {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4, 3}},
-		{Name: "face", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}},
-		{Name: "corners", Dtype: tensor.Float32, Shape: tensor.Shape{2}, Ragged: true},
-		{Name: "names", Dtype: tensor.Int64, Ragged: true},
-		{Name: "planes", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 4, 3}},
+		{Name: "face", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}},
+		{Name: "corners", Dtype: dataset.Float32, Shape: dataset.Shape{2}, Ragged: true},
+		{Name: "names", Dtype: dataset.Int64, Ragged: true},
+		{Name: "planes", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
 	}
 	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
@@ -162,10 +147,10 @@ func TestViewsCountRowsOfEveryKind(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", field, got, want)
 		}
 	}
-	if got, want := s["both_planes"].Shape(), (tensor.Shape{4, 2, 4}); !got.Eq(want) {
+	if got, want := s["both_planes"].Shape(), (dataset.Shape{4, 2, 4}); !slices.Equal(got, want) {
 		t.Errorf("both_planes: shape %v, want %v", got, want)
 	}
-	if got, want := s["both_face"].Shape(), (tensor.Shape{2, 2, 2}); !got.Eq(want) {
+	if got, want := s["both_face"].Shape(), (dataset.Shape{2, 2, 2}); !slices.Equal(got, want) {
 		t.Errorf("both_face: shape %v, want %v", got, want)
 	}
 

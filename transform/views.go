@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
 )
@@ -148,7 +146,7 @@ var errOneSize = errors.New("not with Views, whose results all have one size")
 func (p *program) nextToViews(s Step) error {
 	for _, late := range []bool{false, true} { // some steps must come before ToTensor, others after it
 		q := p.inner(p.field)
-		q.output.tensor, q.output.float, q.output.channels, q.output.dtype = late, late, 3, tensor.Float32
+		q.output.tensor, q.output.float, q.output.channels, q.output.dtype = late, late, 3, dataset.Float32
 		if p.deep != nil {
 			q.output.channels, q.output.deep = p.deep.channels, true
 		}
@@ -207,7 +205,7 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 			errs = append(errs, err)
 			continue
 		}
-		f.Shape = append(tensor.Shape{v.n}, f.Shape...)
+		f.Shape = append(dataset.Shape{v.n}, f.Shape...)
 		if v.at = field; i > 0 {
 			v.at = len(spec)
 			spec = append(spec, f)

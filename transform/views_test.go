@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
@@ -49,12 +47,12 @@ func TestViewsOfOneStepListAreEqualWithoutDraws(t *testing.T) {
 	for i := range one.Len() {
 		want := datatest.Sample(t, one, i)
 		got := datatest.Sample(t, three, i)
-		if shape := got["image"].Shape(); !shape.Eq(tensor.Shape{3, 3, 32, 32}) {
+		if shape := got["image"].Shape(); !slices.Equal(shape, dataset.Shape{3, 3, 32, 32}) {
 			t.Fatalf("shape %v", shape)
 		}
-		values, size := got["image"].Data().([]float32), 3*32*32
+		values, size := dataset.ValuesOf[float32](got["image"]), 3*32*32
 		for k := range 3 {
-			if !slices.Equal(values[k*size:][:size], want["image"].Data().([]float32)) {
+			if !slices.Equal(values[k*size:][:size], dataset.ValuesOf[float32](want["image"])) {
 				t.Errorf("sample %d: view %d differs from the image alone", i, k)
 			}
 		}
@@ -81,11 +79,11 @@ func TestViewsHaveThePixelsOfTheirCrops(t *testing.T) {
 			want := datatest.Sample(t, alone, i)
 			got := datatest.Sample(t, both, i)
 			if name == "right" {
-				a, b := got[name].Data().([]float32), want["image"].Data().([]float32)
+				a, b := dataset.ValuesOf[float32](got[name]), dataset.ValuesOf[float32](want["image"])
 				if !slices.Equal(a, append(slices.Clone(b), b...)) {
 					t.Errorf("sample %d: %s differs", i, name)
 				}
-			} else if !bytes.Equal(got[name].Data().([]uint8), want["image"].Data().([]uint8)) {
+			} else if !bytes.Equal(dataset.ValuesOf[uint8](got[name]), dataset.ValuesOf[uint8](want["image"])) {
 				t.Errorf("sample %d: %s differs", i, name)
 			}
 		}
@@ -95,7 +93,7 @@ func TestViewsHaveThePixelsOfTheirCrops(t *testing.T) {
 func TestViewsDifferAndAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	sameForAnyWorkers(t, multiCrop(t, 20), func(b *loader.Batch) {
 		for _, name := range []string{"global", "local"} {
-			n := 4 * b.Tensor(name).Shape()[2:].TotalSize()
+			n := 4 * b.Tensor(name).Shape()[2:].Elements()
 			if one := b.Bytes(name); bytes.Equal(one[:n], one[n:2*n]) {
 				t.Error("two views of an image are equal")
 			}
@@ -117,7 +115,7 @@ func TestViewsThatCannotBeAreErrors(t *testing.T) {
 		"Resize(20): must be among the steps of Views":     {transform.Resize(20), transform.Views(2, ok...)},
 		"ToTensor(): must be among the steps of Views":     {transform.Views(2, ok...), transform.ToTensor()},
 		"BGR(): must be among the steps of Views":          {transform.BGR(), transform.Views(2, ok...)},
-		"ToDtype(int32): must be among the steps of Views": {transform.Depth16(3), transform.ToDtype(tensor.Int32), transform.Views(2, transform.CenterCrop(8))},
+		"ToDtype(int32): must be among the steps of Views": {transform.Depth16(3), transform.ToDtype(dataset.Int32), transform.Views(2, transform.CenterCrop(8))},
 		"Sizes(\"size\"): not with Views":                  {transform.Sizes("size"), transform.Views(2, ok...)},
 		`the dataset has no field "masks"`:                 {transform.Mask("masks"), transform.Views(2, ok...)},
 		`that is the field of the images`:                  {transform.Mask("image"), transform.Views(2, ok...).As("other")},

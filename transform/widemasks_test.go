@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/cpu/cputest"
@@ -22,7 +20,7 @@ import (
 
 // masked is a black image of 21×13 pixels with a mask that place writes.
 func masked(f dataset.Field, place func(dst dataset.Slot)) dataset.Dataset {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{13, 21, 3}}, f}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{13, 21, 3}}, f}
 	return dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
 		place(dst)
@@ -39,7 +37,7 @@ func maskFile(t *testing.T, name string) dataset.Dataset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return masked(dataset.Field{Name: "mask", Dtype: tensor.Uint8, Ragged: true}, func(dst dataset.Slot) {
+	return masked(dataset.Field{Name: "mask", Dtype: dataset.Uint8, Ragged: true}, func(dst dataset.Slot) {
 		copy(dataset.Grow[uint8](dst, 1, len(data)), data)
 	})
 }
@@ -61,7 +59,7 @@ func TestNumbersAbove255Stay(t *testing.T) {
 	for b := range slices.Chunk(read("ids"), 4) {
 		ids = append(ids, int64(binary.LittleEndian.Uint32(b)))
 	}
-	raw := masked(dataset.Field{Name: "mask", Dtype: tensor.Uint16, Shape: tensor.Shape{13, 21}}, func(dst dataset.Slot) {
+	raw := masked(dataset.Field{Name: "mask", Dtype: dataset.Uint16, Shape: dataset.Shape{13, 21}}, func(dst dataset.Slot) {
 		for i, v := range sixteen {
 			dataset.Row[uint16](dst, 1)[i] = uint16(v)
 		}
@@ -72,13 +70,13 @@ func TestNumbersAbove255Stay(t *testing.T) {
 		mask transform.MaskField
 		want []int64
 	}{
-		{maskFile(t, "grey16"), mask.Dtype(tensor.Uint16), sixteen},
-		{maskFile(t, "grey16laced"), mask.Dtype(tensor.Int32), sixteen},
-		{maskFile(t, "grey16key"), mask.Dtype(tensor.Int64), sixteen},
-		{raw, mask.Dtype(tensor.Uint16), sixteen},
-		{raw, mask.Dtype(tensor.Int64), sixteen},
-		{maskFile(t, "ids"), mask.SegmentIDs().Dtype(tensor.Int32), ids},
-		{maskFile(t, "idslaced"), mask.SegmentIDs().Dtype(tensor.Int64), nil},
+		{maskFile(t, "grey16"), mask.Dtype(dataset.Uint16), sixteen},
+		{maskFile(t, "grey16laced"), mask.Dtype(dataset.Int32), sixteen},
+		{maskFile(t, "grey16key"), mask.Dtype(dataset.Int64), sixteen},
+		{raw, mask.Dtype(dataset.Uint16), sixteen},
+		{raw, mask.Dtype(dataset.Int64), sixteen},
+		{maskFile(t, "ids"), mask.SegmentIDs().Dtype(dataset.Int32), ids},
+		{maskFile(t, "idslaced"), mask.SegmentIDs().Dtype(dataset.Int64), nil},
 	} {
 		x, err := transform.Images(c.ds, c.mask, transform.RandomRotation(180, 180), transform.RandomHorizontalFlip(1),
 			transform.RandomVerticalFlip(1), transform.Pad(1, 0, 0, 0))
@@ -120,12 +118,12 @@ func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
 		mask transform.MaskField
 		want string
 	}{
-		"grey16": {transform.Mask("mask"), `mask "mask": 16 bits per pixel: want Dtype(tensor.Uint16), or a larger one`},
+		"grey16": {transform.Mask("mask"), `mask "mask": 16 bits per pixel: want Dtype(dataset.Uint16), or a larger one`},
 		"ids":    {transform.Mask("mask"), "PNG: in colour, want a palette or grey"},
-		"grey8":  {transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32), "PNG: not in colour with 8 bits each"},
+		"grey8":  {transform.Mask("mask").SegmentIDs().Dtype(dataset.Int32), "PNG: not in colour with 8 bits each"},
 
-		"grey8raw.tif":    {transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32), "a TIFF file: want PNG"},
-		"grey16raw.tif":   {transform.Mask("mask"), "16 bits per pixel: want Dtype(tensor.Uint16)"},
+		"grey8raw.tif":    {transform.Mask("mask").SegmentIDs().Dtype(dataset.Int32), "a TIFF file: want PNG"},
+		"grey16raw.tif":   {transform.Mask("mask"), "16 bits per pixel: want Dtype(dataset.Uint16)"},
 		"../rgb.tiff":     {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
 		"../palette.tiff": {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
 		"../rgb.bmp":      {transform.Mask("mask"), "BMP: in colour, want a palette or grey"},
@@ -139,18 +137,18 @@ func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	wide := masked(dataset.Field{Name: "mask", Dtype: tensor.Uint16, Shape: tensor.Shape{13, 21}}, func(dataset.Slot) {})
-	if _, err := transform.Images(wide, transform.Mask("mask"), transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "want Dtype(tensor.Uint16), or a larger one") {
+	wide := masked(dataset.Field{Name: "mask", Dtype: dataset.Uint16, Shape: dataset.Shape{13, 21}}, func(dataset.Slot) {})
+	if _, err := transform.Images(wide, transform.Mask("mask"), transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "want Dtype(dataset.Uint16), or a larger one") {
 		t.Errorf("uint16 as uint8: %v", err)
 	}
 }
 
 func TestWideMasksAllocateNothing(t *testing.T) {
 	for name, mask := range map[string]transform.MaskField{
-		"grey16": transform.Mask("mask").Dtype(tensor.Uint16),
-		"ids":    transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32),
+		"grey16": transform.Mask("mask").Dtype(dataset.Uint16),
+		"ids":    transform.Mask("mask").SegmentIDs().Dtype(dataset.Int32),
 
-		"grey16tiff_lzw.tif": transform.Mask("mask").Dtype(tensor.Uint16),
+		"grey16tiff_lzw.tif": transform.Mask("mask").Dtype(dataset.Uint16),
 	} {
 		x, err := transform.Images(maskFile(t, name), mask, transform.RandomRotation(-30, 30), transform.ElasticTransform(20, 2), transform.RandomCrop(9))
 		if err != nil {
@@ -185,13 +183,13 @@ func FuzzAnnotations(f *testing.F) {
 		f.Add(data, dense.Bytes([]float32{1, 2, 9, 8, 0, 0, 21, 13}), uint64(7))
 	}
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{13, 21, 3}},
-		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{13, 21, 3}},
+		{Name: "mask", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
 	}
 	compile := func(mask transform.MaskField) *transform.CompiledSamples {
-		c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYXY).With("label"), mask.Dtype(tensor.Int32),
+		c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYXY).With("label"), mask.Dtype(dataset.Int32),
 			transform.Views(2, transform.RandomIoUCrop(), transform.RandomApply(0.5, transform.ElasticTransform(20, 2)), transform.RandomRotation(-90, 90),
 				transform.Resize(12, 11), transform.SanitizeBoundingBoxes()))
 		if err != nil {
@@ -263,7 +261,7 @@ func TestTIFFMasksHaveTheNumbersOfPillow(t *testing.T) {
 				want = append(want, int64(binary.LittleEndian.Uint16(b)))
 			}
 		}
-		x, err := transform.Images(maskFile(t, filepath.Base(name)), transform.Mask("mask").Dtype(tensor.Int64),
+		x, err := transform.Images(maskFile(t, filepath.Base(name)), transform.Mask("mask").Dtype(dataset.Int64),
 			transform.Views(1, transform.Crop(0, 0, 5, 21)).As("upper"), transform.Views(1, transform.Crop(0, 0, 13, 21)).As("all"))
 		if err != nil {
 			t.Fatal(err)
@@ -273,7 +271,7 @@ func TestTIFFMasksHaveTheNumbersOfPillow(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if all, upper := s["all_mask"].Data().([]int64), s["upper_mask"].Data().([]int64); !slices.Equal(all, want) || !slices.Equal(upper, want[:5*21]) {
+		if all, upper := dataset.ValuesOf[int64](s["all_mask"]), dataset.ValuesOf[int64](s["upper_mask"]); !slices.Equal(all, want) || !slices.Equal(upper, want[:5*21]) {
 			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…))", name)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 )
@@ -18,7 +16,7 @@ import (
 // Image is the spec of a preprocessed image of size×size pixels: a field "image" of dtype
 // float32 and shape (3, size, size).
 func Image(size int) dataset.Spec {
-	return dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, size, size}}}
+	return dataset.Spec{{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, size, size}}}
 }
 
 // images is a dataset of n normalised images of noise. Their content does not change the time
@@ -82,9 +80,9 @@ func CIFAR100(ctx context.Context, root string, n int) (dir string, err error) {
 
 func tiny(n int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{3, 32, 32}},
-		{Name: "label", Dtype: tensor.Int64, Shape: tensor.Shape{}},
-		{Name: "coarse", Dtype: tensor.Int64, Shape: tensor.Shape{}},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{3, 32, 32}},
+		{Name: "label", Dtype: dataset.Int64, Shape: dataset.Shape{}},
+		{Name: "coarse", Dtype: dataset.Int64, Shape: dataset.Shape{}},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		r := rand.NewPCG(uint64(i), 2)

@@ -9,8 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
@@ -84,7 +83,7 @@ func patient(i int) []*volume.Volume {
 
 func emptyVolume(name string, mask bool) *volume.Volume {
 	v := &volume.Volume{
-		Name: name, Mask: mask, Dtype: tensor.Int16, Shape: VolumeShape[:], World: "LPS", Origin: []float64{0, 0, 0},
+		Name: name, Mask: mask, Dtype: dataset.Int16, Shape: VolumeShape[:], World: "LPS", Origin: []float64{0, 0, 0},
 		Axes: []volume.Axis{
 			{Kind: "space", Spacing: 3, Direction: []float64{0, 0, 1}},
 			{Kind: "space", Spacing: 1, Direction: []float64{0, 1, 0}},
@@ -92,7 +91,7 @@ func emptyVolume(name string, mask bool) *volume.Volume {
 		},
 	}
 	if mask {
-		v.Dtype = tensor.Uint8
+		v.Dtype = dataset.Uint8
 	}
 	v.Data = make([]byte, v.Bytes())
 	return v

@@ -7,8 +7,6 @@ import (
 	"time"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
@@ -22,7 +20,7 @@ func images(n, side int) dataset.Dataset {
 	for i := range template {
 		template[i] = float32(i%255)/255 - 0.5
 	}
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, side, side}}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, side, side}}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Row[float32](dst, 0), template)
 		return nil
@@ -102,8 +100,8 @@ func (b *benchmark) copying(ctx context.Context, batch, workers int, memory load
 		if err != nil {
 			return m, err
 		}
-		image := batch.Tensor("image")
-		copied, err := b.driver.upload(target, unsafe.Pointer(&image.Float32s()[0]), bytes)
+		image := loader.Values[float32](batch, "image")
+		copied, err := b.driver.upload(target, unsafe.Pointer(&image[0]), bytes)
 		if err != nil {
 			return m, err
 		}

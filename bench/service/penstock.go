@@ -4,8 +4,6 @@ import (
 	"context"
 	"net"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/remote"
@@ -19,8 +17,8 @@ func servePenstock(ctx context.Context, l load, listening func(net.Addr)) error 
 // serveBatches serves batches without content.
 func serveBatches(ctx context.Context, l load, options ...serve.ListenOption) error {
 	ds := dataset.Func(l.rows*l.batches, dataset.Spec{
-		{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, l.side, l.side}},
-		{Name: "label", Dtype: tensor.Int64},
+		{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, l.side, l.side}},
+		{Name: "label", Dtype: dataset.Int64},
 	}, func(context.Context, int, dataset.Slot) error { return nil })
 	s, err := serve.New(ctx, ds, serve.Loader(loader.BatchSize(l.rows)))
 	if err != nil {

@@ -11,8 +11,6 @@ import (
 	"path"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -197,22 +195,22 @@ const maxKeyPoints = 1 << 16
 
 func (d *Dataset) makeSpec() dataset.Spec {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "image_id", Dtype: tensor.Int64},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
-		{Name: "area", Dtype: tensor.Float32, Ragged: true},
-		{Name: "crowd", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "id", Dtype: tensor.Int64, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "image_id", Dtype: dataset.Int64},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
+		{Name: "area", Dtype: dataset.Float32, Ragged: true},
+		{Name: "crowd", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "id", Dtype: dataset.Int64, Ragged: true},
 	}
 	if d.masks {
-		spec = append(spec, dataset.Field{Name: "masks", Dtype: tensor.Uint8, Ragged: true})
+		spec = append(spec, dataset.Field{Name: "masks", Dtype: dataset.Uint8, Ragged: true})
 	}
 	if d.keypoints > 0 {
-		spec = append(spec, dataset.Field{Name: "keypoints", Dtype: tensor.Float32, Shape: tensor.Shape{d.keypoints, 3}, Ragged: true})
+		spec = append(spec, dataset.Field{Name: "keypoints", Dtype: dataset.Float32, Shape: dataset.Shape{d.keypoints, 3}, Ragged: true})
 	}
 	if d.panoptic {
-		spec = append(spec, dataset.Field{Name: "segments", Dtype: tensor.Uint8, Ragged: true})
+		spec = append(spec, dataset.Field{Name: "segments", Dtype: dataset.Uint8, Ragged: true})
 	}
 	return spec
 }

@@ -321,7 +321,7 @@ func TestManyPolygonsTakeTheTimeOfOne(t *testing.T) {
 				return
 			}
 			sum := 0
-			for _, v := range s["masks"].Data().([]uint8) {
+			for _, v := range dataset.ValuesOf[uint8](s["masks"]) {
 				sum += int(v)
 			}
 			if sum != c.sum {
@@ -386,7 +386,7 @@ func TestPolygonsAreUnited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		masks := s["masks"].Data().([]uint8)
+		masks := dataset.ValuesOf[uint8](s["masks"])
 		for k := range h * w {
 			want := uint8(0)
 			for o := 1; o <= n; o++ {
@@ -426,12 +426,12 @@ func FuzzOpen(f *testing.F) {
 			if s["masks"].Shape()[0] == 0 {
 				continue
 			}
-			for _, v := range s["masks"].Data().([]uint8) {
+			for _, v := range dataset.ValuesOf[uint8](s["masks"]) {
 				if v > 1 {
 					t.Fatalf("mask holds %d", v)
 				}
 			}
-			for _, v := range s["boxes"].Data().([]float32) {
+			for _, v := range dataset.ValuesOf[float32](s["boxes"]) {
 				if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 					t.Fatalf("box holds %v", v)
 				}

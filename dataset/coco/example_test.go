@@ -11,8 +11,6 @@ import (
 	"log"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/transform"
@@ -38,7 +36,7 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	fmt.Println(ds.Categories()[0].Name, sample["label"].Data(), sample["boxes"].Data())
-	mask := sample["masks"].Data().([]uint8)
+	mask := dataset.ValuesOf[uint8](sample["masks"])
 	for y := range 3 {
 		fmt.Println(mask[5*y : 5*y+5])
 	}
@@ -74,7 +72,7 @@ func ExamplePanoptic() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	images, err := transform.Images(ds, transform.Mask("segments").SegmentIDs().Dtype(tensor.Int32),
+	images, err := transform.Images(ds, transform.Mask("segments").SegmentIDs().Dtype(dataset.Int32),
 		transform.RandomHorizontalFlip(1), transform.CenterCrop(1, 3), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)

@@ -14,8 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -79,7 +78,7 @@ func TestSegmentsHaveTheIDsOfTheirFiles(t *testing.T) {
 		t.Errorf("categories %v", c)
 	}
 	images, err := transform.Images(ds, transform.Boxes("boxes", transform.XYWH).With("label", "area", "crowd", "id"),
-		transform.Mask("segments").SegmentIDs().Dtype(tensor.Int32), transform.ConvertBoundingBoxFormat(transform.XYXY), transform.Ragged(), transform.Sizes("size"))
+		transform.Mask("segments").SegmentIDs().Dtype(dataset.Int32), transform.ConvertBoundingBoxFormat(transform.XYXY), transform.Ragged(), transform.Sizes("size"))
 	if err != nil {
 		t.Fatal(err)
 	}

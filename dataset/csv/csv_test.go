@@ -11,7 +11,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/csv"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
@@ -80,7 +79,7 @@ func TestCategoriesAreSortedUnlessGiven(t *testing.T) {
 	const text = "x,y\nb,1\n\xc3\xa4,2\na,3\nb ,4\n"
 	labels := func(table *csv.Table) (got []int64) {
 		for i := range table.Len() {
-			got = append(got, datatest.Sample(t, table, i)["label"].Data().(int64))
+			got = append(got, dataset.ValuesOf[int64](datatest.Sample(t, table, i)["label"])[0])
 		}
 		return got
 	}
@@ -156,7 +155,7 @@ func TestCSVSaysWhatIsWrong(t *testing.T) {
 		{"a\nc\n", []csv.Field{csv.Category("x", "a", "d", "e")}, nil, "line 2, column \"a\" (field \"x\"): class \"c\", want one of \"d\", \"e\""},
 		{"a\n1\n", []csv.Field{csv.Category("x", "a", "d", "d")}, nil, "csv: field \"x\": class \"d\" twice"},
 		{"a\n1\n", []csv.Field{csv.Scalar[complex64]("x", "a")}, nil, "csv: field \"x\": values of complex64: want bool, an integer, float32 or float64"},
-		{"a\n1\n", []csv.Field{csv.Scalar[half.Float16]("x", "a")}, nil, "csv: field \"x\": values of float16: want bool, an integer, float32 or float64"},
+		{"a\n1\n", []csv.Field{csv.Scalar[dataset.F16]("x", "a")}, nil, "csv: field \"x\": values of float16: want bool, an integer, float32 or float64"},
 		{"a\n1\n", []csv.Field{csv.Vector[int]("x")}, nil, "csv: field \"x\": no columns"},
 		{"a\n1\n", nil, nil, "dataset: spec: no fields"},
 		{"a\n1\n", append(a, a...), nil, "dataset: spec: two fields are named \"x\""},
@@ -253,7 +252,7 @@ func FuzzCSV(f *testing.F) {
 		classes := int64(len(table.Classes("y")))
 		for i := range table.Len() {
 			s := datatest.Sample(t, table, i)
-			if y := s["y"].Data().(int64); y < 0 || y >= classes {
+			if y := dataset.ValuesOf[int64](s["y"])[0]; y < 0 || y >= classes {
 				t.Errorf("class %d of %d", y, classes)
 			}
 		}
@@ -296,7 +295,7 @@ func TestOnlyDigitsOfBoolsHaveAPoint(t *testing.T) {
 
 func TestLineBreaksWithinQuotesAreNewlines(t *testing.T) {
 	table := mustCSV(t, "a\r\n\"x\r\ny\"\r\n", []csv.Field{csv.Text("a", "a")})
-	if got, want := string(datatest.Sample(t, table, 0)["a"].Data().([]byte)), "x\ny"; got != want {
+	if got, want := string(dataset.ValuesOf[uint8](datatest.Sample(t, table, 0)["a"])), "x\ny"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -5,15 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"strconv"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A Field says how a field of the samples is made of columns. [Scalar],
@@ -22,7 +17,7 @@ type Field struct {
 	name    string
 	columns []string
 	kind    fieldKind
-	dtype   tensor.Dtype
+	dtype   dataset.Dtype
 	classes []string // of a category, if given
 	err     error    // found when the field was made
 }
@@ -42,7 +37,7 @@ const (
 // Integers are decimal. They may end in ".0", which pandas writes where a
 // column has missing values. Bools are 1, t, true, 0, f or false, in lower or
 // upper case or capitalised. Spaces around a value are ignored. A value that T
-// cannot hold is an error. Complex types and those of package half are an error.
+// cannot hold is an error. Complex types, [dataset.F16] and [dataset.BF16] are an error.
 func Scalar[T dataset.Element](field, column string) Field {
 	return numbers[T](scalarField, field, []string{column})
 }
@@ -54,10 +49,10 @@ func Vector[T dataset.Element](field string, columns ...string) Field {
 }
 
 func numbers[T dataset.Element](kind fieldKind, field string, columns []string) Field {
-	dtype, err := dense.DtypeOf(reflect.TypeFor[T]())
+	dtype, err := dataset.DtypeOf[T](), error(nil)
 	switch dtype {
-	case tensor.Complex64, tensor.Complex128, half.Float16Dtype, half.BFloat16Dtype:
-		err = fmt.Errorf("values of %s: want bool, an integer, float32 or float64", dense.Name(dtype))
+	case dataset.Complex64, dataset.Complex128, dataset.Float16, dataset.BFloat16:
+		err = fmt.Errorf("values of %s: want bool, an integer, float32 or float64", dtype)
 	}
 	return Field{name: field, columns: columns, kind: kind, dtype: dtype, err: err}
 }
@@ -67,19 +62,19 @@ func numbers[T dataset.Element](kind fieldKind, field string, columns []string) 
 // classes are the texts found in the column, sorted; [Table.Classes] returns
 // them.
 func Category(field, column string, classes ...string) Field {
-	return Field{name: field, columns: []string{column}, kind: categoryField, dtype: tensor.Int64, classes: classes}
+	return Field{name: field, columns: []string{column}, kind: categoryField, dtype: dataset.Int64, classes: classes}
 }
 
 // Text makes a ragged uint8 field of one column. It holds the bytes of the text
 // as they are in the file, usually UTF-8.
 func Text(field, column string) Field {
-	return Field{name: field, columns: []string{column}, kind: textField, dtype: tensor.Uint8}
+	return Field{name: field, columns: []string{column}, kind: textField, dtype: dataset.Uint8}
 }
 
 func (f Field) spec() dataset.Field {
 	s := dataset.Field{Name: f.name, Dtype: f.dtype, Ragged: f.kind == textField}
 	if f.kind == vectorField {
-		s.Shape = tensor.Shape{len(f.columns)}
+		s.Shape = dataset.Shape{len(f.columns)}
 	}
 	return s
 }
@@ -104,20 +99,20 @@ func (f Field) check() error {
 }
 
 // appendValue appends the value that text says, in the machine's byte order.
-func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
+func appendValue(to []byte, dtype dataset.Dtype, text string) ([]byte, error) {
 	text = strings.TrimSpace(text)
-	size := int(dtype.Size())
+	size := dtype.Size()
 	var word uint64
 	var err error
-	switch dtype.Kind() {
-	case reflect.Float32, reflect.Float64:
+	switch dtype {
+	case dataset.Float32, dataset.Float64:
 		var v float64
 		v, err = strconv.ParseFloat(text, 8*size)
 		if len(text) == 4 && strings.EqualFold(text[1:], "nan") && (text[0] == '-' || text[0] == '+') {
 			v, err = math.NaN(), nil // as C prints one whose sign bit is set
 		}
 		return appendFloat(to, size, v), numberError(text, dtype, err)
-	case reflect.Bool:
+	case dataset.Bool:
 		// pandas writes columns of 0 and 1 that have gaps as 0.0 and 1.0.
 		if digit := whole(text); digit == "0" || digit == "1" {
 			text = digit
@@ -126,7 +121,7 @@ func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
 		if v, err = strconv.ParseBool(text); v {
 			word = 1
 		}
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case dataset.Uint, dataset.Uint8, dataset.Uint16, dataset.Uint32, dataset.Uint64:
 		word, err = strconv.ParseUint(whole(text), 10, 8*size)
 	default:
 		var v int64
@@ -145,7 +140,7 @@ func whole(text string) string {
 	return number
 }
 
-func numberError(text string, dtype tensor.Dtype, err error) error {
+func numberError(text string, dtype dataset.Dtype, err error) error {
 	if err == nil {
 		return nil
 	}

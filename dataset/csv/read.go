@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -232,8 +231,8 @@ func (r *reader) add(row []string) error {
 func (r *reader) addValue(k int, text string) (err error) {
 	f, data := &r.fields[k], &r.table.fields[k].data
 	switch {
-	case r.isMissing(k, text) && r.fill != nil && dense.IsFloat(f.dtype):
-		*data = appendFloat(*data, int(f.dtype.Size()), *r.fill)
+	case r.isMissing(k, text) && r.fill != nil && f.dtype.IsFloat():
+		*data = appendFloat(*data, f.dtype.Size(), *r.fill)
 	case r.isMissing(k, text):
 		return errors.New("missing value")
 	case f.kind == textField:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/arrays"
+	"github.com/penstock-go/penstock/internal/encoding"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/idx"
 )
@@ -57,11 +58,15 @@ func open(fsys fs.FS, file, field string, limit *int64) (*arrays.Array, error) {
 		return nil, err
 	}
 	defer in.Close()
-	encoding, shape, err := idx.ReadHeader(in)
+	kind, shape, err := idx.ReadHeader(in)
 	if err != nil {
 		return nil, err
 	}
-	a, err := arrays.New(field, encoding, shape, false)
+	dtype, err := dataset.ParseDtype(kind.String())
+	if err != nil {
+		return nil, err
+	}
+	a, err := arrays.New(field, encoding.Of(dtype, true), shape, false)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +84,11 @@ func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) e
 		return fmt.Errorf("idx: %w", err)
 	}
 	f := ds.Spec()[k]
-	header, err := idx.Header(f.Dtype, append([]int{ds.Len()}, f.Shape...))
+	header, err := idx.Header(f.Dtype.Type().Kind(), append([]int{ds.Len()}, f.Shape...))
 	if err != nil {
 		return fmt.Errorf("idx: field %v: %w", f, err)
 	}
-	if err := arrays.Write(ctx, w, header, ds, k, files.EncodingOf(f.Dtype, true)); err != nil {
+	if err := arrays.Write(ctx, w, header, ds, k, encoding.Of(f.Dtype, true)); err != nil {
 		return fmt.Errorf("idx: %w", err)
 	}
 	return nil

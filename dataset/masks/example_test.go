@@ -9,8 +9,6 @@ import (
 	"log"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/masks"
 	"github.com/penstock-go/penstock/transform"
@@ -57,7 +55,7 @@ func ExamplePairs() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	both, err := transform.Images(ds, transform.Mask("mask").Dtype(tensor.Int64), transform.CenterCrop(2), transform.ToTensor())
+	both, err := transform.Images(ds, transform.Mask("mask").Dtype(dataset.Int64), transform.CenterCrop(2), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}

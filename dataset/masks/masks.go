@@ -9,8 +9,6 @@ import (
 	"reflect"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/slots"
@@ -51,8 +49,8 @@ func (d *Dataset) Len() int { return len(d.pairs) }
 // Spec is "image" and "mask", both ragged uint8.
 func (d *Dataset) Spec() dataset.Spec {
 	return dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "mask", Dtype: dataset.Uint8, Ragged: true},
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/arrays"
 	"github.com/penstock-go/penstock/internal/files"
@@ -58,7 +56,7 @@ func (t *items) readFirst(field string) error {
 		return err
 	}
 	t.head = head.Bytes()
-	f := dataset.Field{Name: field, Dtype: t.header.Encoding.Dtype, Shape: tensor.Shape(t.header.Shape)}
+	f := dataset.Field{Name: field, Dtype: t.header.Encoding.Dtype, Shape: dataset.Shape(t.header.Shape)}
 	t.spec = dataset.Spec{f}
 	if err := t.spec.Validate(); err != nil {
 		return err

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -70,7 +68,7 @@ func decodeGolden[T any](t testing.TB, raw json.RawMessage) T {
 func (g goldenArray) check(t *testing.T, name string, ds dataset.Dataset, field string) {
 	t.Helper()
 	f := ds.Spec()[ds.Spec().Index(field)]
-	if got := append([]int{ds.Len()}, f.Shape...); f.Dtype.Name() != g.Kind || !slices.Equal(got, g.Shape) {
+	if got := append([]int{ds.Len()}, f.Shape...); f.Dtype.String() != g.Kind || !slices.Equal(got, g.Shape) {
 		t.Errorf("%s: %v %v, want %s %v", name, f.Dtype, got, g.Kind, g.Shape)
 		return
 	}
@@ -222,7 +220,7 @@ func TestWriteNpyWritesWhatNpyReads(t *testing.T) {
 }
 
 func TestWriteNpyRefusesRaggedFields(t *testing.T) {
-	ds := dataset.Func(1, dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, func(context.Context, int, dataset.Slot) error { return nil })
+	ds := dataset.Func(1, dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Ragged: true}}, func(context.Context, int, dataset.Slot) error { return nil })
 	for got, want := range map[error]string{
 		npy.Write(t.Context(), new(bytes.Buffer), ds, "x"): "npy: field x uint8 (n) is ragged: want a fixed size",
 		npy.Write(t.Context(), new(bytes.Buffer), ds, "y"): `npy: no field "y": the dataset has x uint8 (n)`,

@@ -59,7 +59,7 @@ func TestEveryHalfBecomesTheSameFloat32(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := datatest.Sample(t, ds, 0)["x"].Data().([]float32)
+	got := dataset.ValuesOf[float32](datatest.Sample(t, ds, 0)["x"])
 	for h, v := range got {
 		exponent, mantissa := h>>10&31, float64(h&1023)
 		want := math.Ldexp(mantissa, -24)

@@ -8,10 +8,9 @@ import (
 	"io"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/arrays"
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/encoding"
 	"github.com/penstock-go/penstock/internal/npy"
 )
 
@@ -33,10 +32,10 @@ func write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) e
 		return err
 	}
 	f := ds.Spec()[k]
-	if f.Dtype == half.BFloat16Dtype {
+	if f.Dtype == dataset.BFloat16 {
 		return fmt.Errorf("field %v: NumPy has no bfloat16", f)
 	}
-	return arrays.Write(ctx, w, npy.HeaderOf(f.Dtype, append([]int{ds.Len()}, f.Shape...)), ds, k, files.EncodingOf(f.Dtype, !bulk.LittleEndian()))
+	return arrays.Write(ctx, w, npy.HeaderOf(f.Dtype, append([]int{ds.Len()}, f.Shape...)), ds, k, encoding.Of(f.Dtype, !bulk.LittleEndian()))
 }
 
 // WriteNpz writes all fields of ds to w as a .npz file, which [OpenNpz] and

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/dataset/objects"
@@ -115,8 +113,8 @@ func TestNpyIsTheSameOverHTTP(t *testing.T) {
 func TestVolumesAreTheSameOverHTTP(t *testing.T) {
 	files := fstest.MapFS{}
 	for i, options := range [][]volume.WriteOption{nil, {volume.Gzip()}} {
-		ct := &volume.Volume{Dtype: tensor.Float32, Shape: tensor.Shape{40, 60, 50}, Axes: make([]volume.Axis, 3)}
-		ct.SetFloat32(random(40, 1, 60, 50).Float32s())
+		ct := &volume.Volume{Dtype: dataset.Float32, Shape: dataset.Shape{40, 60, 50}, Axes: make([]volume.Axis, 3)}
+		ct.SetFloat32(dataset.ValuesOf[float32](random(40, 1, 60, 50)))
 		var file bytes.Buffer
 		if err := volume.WriteNRRD(&file, ct, options...); err != nil {
 			t.Fatal(err)
@@ -132,11 +130,11 @@ func TestVolumesAreTheSameOverHTTP(t *testing.T) {
 	})
 }
 
-func random(n, c, h, w int) *tensor.Dense {
+func random(n, c, h, w int) dataset.Tensor {
 	values := make([]float32, n*c*h*w)
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range values {
 		values[i] = r.Float32()
 	}
-	return tensor.New(tensor.WithShape(n, c, h, w), tensor.WithBacking(values))
+	return dataset.TensorOf(values, n, c, h, w)
 }

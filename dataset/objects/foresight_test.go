@@ -11,8 +11,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/dataset/masks"
@@ -93,8 +91,8 @@ func TestFormatsReadWhatTheyForesee(t *testing.T) {
 		write(fmt.Sprintf("npy/%d.npy", i), func(f *bytes.Buffer) error {
 			return npy.Write(t.Context(), f, datatest.Tensors(t, dataset.Named("x", random(9, 3, 70, 50))), "x")
 		})
-		ct := &volume.Volume{Dtype: tensor.Float32, Shape: tensor.Shape{4, 60, 50}, Axes: make([]volume.Axis, 3)}
-		ct.SetFloat32(random(4, 1, 60, 50).Float32s())
+		ct := &volume.Volume{Dtype: dataset.Float32, Shape: dataset.Shape{4, 60, 50}, Axes: make([]volume.Axis, 3)}
+		ct.SetFloat32(dataset.ValuesOf[float32](random(4, 1, 60, 50)))
 		var options []volume.WriteOption
 		if i == 1 {
 			options = append(options, volume.Gzip())

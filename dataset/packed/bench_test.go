@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -20,12 +19,12 @@ func packedPhotos(b *testing.B) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	photo := tensor.New(tensor.WithShape(1, 3, 224, 224), tensor.Of(tensor.Float32))
+	photo := make([]float32, 3*224*224)
 	for i := range 256 {
-		for k := range photo.Float32s() {
-			photo.Float32s()[k] = float32(i + k)
+		for k := range photo {
+			photo[k] = float32(i + k)
 		}
-		if err := p.Append([]int{i}, photo); err != nil {
+		if err := p.Append([]int{i}, dataset.TensorOf(photo, 1, 3, 224, 224)); err != nil {
 			b.Fatal(err)
 		}
 	}

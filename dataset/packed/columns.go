@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A Batch is some samples with the fields of a spec. A batch of package loader is
@@ -31,7 +28,7 @@ func (p *Writer) AppendBatch(indices []int, b Batch) error {
 type column func(row int) []byte
 
 // columns finds the samples in the fields' tensors.
-func (p *Writer) columns(n int, fields []*tensor.Dense) ([]column, error) {
+func (p *Writer) columns(n int, fields []dataset.Tensor) ([]column, error) {
 	spec := p.trailer.spec
 	if len(fields) != len(spec) {
 		return nil, fmt.Errorf("%d fields, want %d: %v", len(fields), len(spec), spec)
@@ -41,14 +38,11 @@ func (p *Writer) columns(n int, fields []*tensor.Dense) ([]column, error) {
 		if f.Ragged {
 			return nil, fmt.Errorf("field %q is ragged: want AppendBatch", f.Name)
 		}
-		r, err := dense.RowsOf(fields[k])
-		if err != nil {
-			return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		want, data, size := append(dataset.Shape{n}, f.Shape...), fields[k].Bytes(), f.Bytes()
+		if got := fields[k]; got.Dtype() != f.Dtype || !slices.Equal(got.Shape(), want) {
+			return nil, fmt.Errorf("field %q: tensor of %v %v, want %v %v", f.Name, got.Dtype(), got.Shape(), f.Dtype, want)
 		}
-		if r.Dtype != f.Dtype || !slices.Equal(r.Shape, f.Shape) || r.N != n {
-			return nil, fmt.Errorf("field %q: tensor of %v %v, want %v %v", f.Name, r.Dtype, fields[k].Shape(), f.Dtype, append(tensor.Shape{n}, f.Shape...))
-		}
-		columns[k] = r.At
+		columns[k] = func(row int) []byte { return data[row*size:][:size] }
 	}
 	return columns, nil
 }

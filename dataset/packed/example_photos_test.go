@@ -55,7 +55,7 @@ func ExamplePhotos() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		return s["image"].Data().([]uint8)
+		return dataset.ValuesOf[uint8](s["image"])
 	}
 	fmt.Println("same pixels:", bytes.Equal(pixels(train), pixels(files)))
 	// Output:

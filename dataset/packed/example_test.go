@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 )
@@ -22,7 +20,7 @@ func ExampleCreate() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2}}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{2}}}
 
 	for _, until := range []int{2, 5} {
 		p, err := packed.Create(context.Background(), filepath.Join(dir, "train.packed"), spec,
@@ -35,7 +33,7 @@ func ExampleCreate() {
 			if i == 3 {
 				err = p.Skip(i, "unreadable")
 			} else {
-				err = p.Append([]int{i}, tensor.New(tensor.WithShape(1, 2), tensor.WithBacking([]float32{float32(i), .5})))
+				err = p.Append([]int{i}, dataset.TensorOf([]float32{float32(i), .5}, 1, 2))
 			}
 			if err != nil {
 				log.Fatal(err)
@@ -156,7 +154,7 @@ func ExampleOpenRaw() {
 	}
 
 	// The file does not say what it holds, so the spec does.
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2}}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{2}}}
 	ds, err := packed.OpenRaw(os.DirFS(dir), "points.raw", spec)
 	if err != nil {
 		log.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/journal"
@@ -16,7 +14,7 @@ import (
 
 // Sizes in a journal that add up to few bytes only because an int overflows are not believed.
 func TestAJournalOfSizesThatOverflowIsCutThere(t *testing.T) {
-	spec := dataset.Spec{{Name: "n", Dtype: tensor.Float64}, {Name: "a", Dtype: tensor.Uint8, Ragged: true}, {Name: "b", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "n", Dtype: dataset.Float64}, {Name: "a", Dtype: dataset.Uint8, Ragged: true}, {Name: "b", Dtype: dataset.Uint8, Ragged: true}}
 	name := filepath.Join(t.TempDir(), "x.packed")
 	for _, sizes := range []string{
 		"9223372036854775807 9223372036854775807", // with the eight bytes of n: 6 modulo 2^64

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/blockcode"
 	"github.com/penstock-go/penstock/internal/photo"
@@ -59,7 +57,7 @@ func Photos(ds dataset.Dataset, level Level) (dataset.Dataset, error) {
 	if k < 0 {
 		return nil, fmt.Errorf(`packed: photos: the dataset has no field "image", only %v`, spec)
 	}
-	if f := spec[k]; !f.Ragged || f.Dtype != tensor.Uint8 || f.Elements() != 1 {
+	if f := spec[k]; !f.Ragged || f.Dtype != dataset.Uint8 || f.Elements() != 1 {
 		return nil, fmt.Errorf("packed: photos: field %v: want files as ragged uint8", f)
 	}
 	return &photos{inner: ds, field: k, level: code}, nil

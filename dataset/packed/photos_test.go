@@ -10,8 +10,6 @@ import (
 	"os"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -38,7 +36,7 @@ func fewPhotos(t testing.TB) namedFiles {
 			t.Fatal(err)
 		}
 	}
-	spec := dataset.Spec{{Name: "label", Dtype: tensor.Int64}, {Name: "image", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "label", Dtype: dataset.Int64}, {Name: "image", Dtype: dataset.Uint8, Ragged: true}}
 	f.Dataset = dataset.Func(len(f.files), spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, int64(10-i))
 		copy(dataset.Grow[uint8](dst, 1, len(f.files[i])), f.files[i])
@@ -98,7 +96,7 @@ func TestPhotosLeavesAllButJPEGFilesAlone(t *testing.T) {
 			if label := s["label"].Data(); label != int64(10-i) {
 				t.Errorf("sample %d: label %v", i, label)
 			}
-			image := s["image"].Data().([]uint8)
+			image := dataset.ValuesOf[uint8](s["image"])
 			if got := bytes.HasPrefix(image, []byte("\x89photo\r\n")); got != (i != 1) {
 				t.Errorf("%s: packed %t", dataset.Name(ds, i), got)
 			}

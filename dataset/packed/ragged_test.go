@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -22,9 +20,9 @@ import (
 // neither text nor pairs.
 func texts() dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64},
-		{Name: "pairs", Dtype: tensor.Uint16, Shape: tensor.Shape{2}, Ragged: true},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64},
+		{Name: "pairs", Dtype: dataset.Uint16, Shape: dataset.Shape{2}, Ragged: true},
 	}
 	list := []string{"a", "bcd", "", "efghij", strings.Repeat("k", 1<<15), "l"}
 	return dataset.Func(len(list), spec, func(_ context.Context, i int, dst dataset.Slot) error {

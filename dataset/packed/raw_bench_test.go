@@ -9,15 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // The preprocessed photo of the studies: float32 (3, 224, 224), 602,112 bytes.
-var photoSpec = dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 224, 224}}}
+var photoSpec = dataset.Spec{{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, 224, 224}}}
 
 const photoBytes = 3 * 224 * 224 * 4
 

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/allocs"
@@ -121,7 +119,7 @@ func TestRawRecordsSayWhatIsWrong(t *testing.T) {
 		{raw("*.npy", spec), `packed: no file matches "*.npy"`},
 		{raw("[", spec), `packed: match "[": syntax error in pattern`},
 		{raw("*.raw", nil), "packed: dataset: spec: no fields"},
-		{raw("*.raw", dataset.Spec{{Name: "x"}}), `packed: dataset: spec: field "x": dtype <nil> has no fixed size`},
+		{raw("*.raw", dataset.Spec{{Name: "x"}}), `packed: dataset: spec: field "x" has no dtype`},
 		{raw("*.raw", dataset.Spec{wordsField}), `packed: field "words" is ragged: want a fixed size`},
 		{one(fsys, "b.raw"), "packed: read b.raw: file of 7 bytes, want a multiple of 6: 1 samples and 1 bytes"},
 		{one(fsys, "c.raw"), "packed: read c.raw: file does not exist"},
@@ -177,7 +175,7 @@ func TestRawFileThatShrinksWhileReadIsAnError(t *testing.T) {
 func TestOpenRawPlacesWithoutAllocation(t *testing.T) {
 	for _, values := range []int{100, 100_000} {
 		name := filepath.Join(t.TempDir(), "packed")
-		record := dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{values}}, labelField}
+		record := dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{values}}, labelField}
 		write(t, name, string(make([]byte, 3*(values+8))))
 		ds, err := packed.OpenRaw(os.DirFS(filepath.Dir(name)), "packed", record)
 		if err != nil {
@@ -251,8 +249,8 @@ func write(t testing.TB, name, content string) {
 }
 
 var (
-	labelField = dataset.Field{Name: "label", Dtype: tensor.Int64}
-	wordsField = dataset.Field{Name: "words", Dtype: tensor.Int32, Ragged: true}
+	labelField = dataset.Field{Name: "label", Dtype: dataset.Int64}
+	wordsField = dataset.Field{Name: "words", Dtype: dataset.Int32, Ragged: true}
 )
 
 func TestIndexOutsideIsAnError(t *testing.T) {

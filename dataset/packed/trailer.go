@@ -13,7 +13,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 const (
@@ -74,7 +73,7 @@ func byteOrder() string {
 func (t *trailer) encode() ([]byte, error) {
 	d := description{ByteOrder: byteOrder(), Classes: t.classes, Source: t.source, Named: t.named}
 	for _, f := range t.spec {
-		d.Fields = append(d.Fields, descriptionField{f.Name, dense.Name(f.Dtype), f.Shape, f.Ragged})
+		d.Fields = append(d.Fields, descriptionField{f.Name, f.Dtype.String(), f.Shape, f.Ragged})
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -245,7 +244,7 @@ func (t *trailer) parse(text []byte) error {
 	}
 	var errs []error
 	for _, f := range d.Fields {
-		dtype, err := dense.DtypeNamed(f.Dtype)
+		dtype, err := dataset.ParseDtype(f.Dtype)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("field %q: %w", f.Name, err))
 		}

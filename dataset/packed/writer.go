@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/journal"
@@ -130,7 +128,7 @@ func (p *Writer) Skip(index int, reason string) error {
 // which must increase. fields has a tensor of shape (len(indices), …) for every
 // field of the spec, in its order; none may be ragged. When Append returns, the
 // samples survive a kill of the program, but not a crash of the machine.
-func (p *Writer) Append(indices []int, fields ...*tensor.Dense) error {
+func (p *Writer) Append(indices []int, fields ...dataset.Tensor) error {
 	return p.appendColumns(indices, func() ([]column, error) { return p.columns(len(indices), fields) })
 }
 

@@ -13,24 +13,22 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // pairBatch is the given samples of [pairs] as tensors.
-func pairBatch(indices ...int) []*tensor.Dense {
+func pairBatch(indices ...int) []dataset.Tensor {
 	var pair []uint16
 	var label []int16
 	for _, i := range indices {
 		pair = append(pair, uint16(2*i+1), uint16(2*i+2))
 		label = append(label, int16(-i-1))
 	}
-	return []*tensor.Dense{
-		tensor.New(tensor.WithShape(len(indices), 2), tensor.WithBacking(pair)),
-		tensor.New(tensor.WithShape(len(indices)), tensor.WithBacking(label)),
+	return []dataset.Tensor{
+		dataset.TensorOf(pair, len(indices), 2),
+		dataset.TensorOf(label, len(indices)),
 	}
 }
 

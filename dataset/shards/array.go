@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"io"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/arrays"
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/encoding"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/npy"
 )
 
 // An array is elements in a shard.
 type array struct {
-	encoding files.Encoding
+	encoding encoding.Encoding
 	shape    []int // {-1} for a list, whose length is that of data
 	data     []byte
 	fortran  bool // the first index is the fastest
@@ -121,11 +121,11 @@ func headLength(data []byte) (int, error) {
 }
 
 // store writes the elements to a cell of that dtype.
-func (p *arrayParser) store(to []byte, dtype tensor.Dtype, a array) error {
+func (p *arrayParser) store(to []byte, dtype dataset.Dtype, a array) error {
 	same := a.encoding.Dtype == dtype
 	values := to
 	if !same {
-		p.values = grow(p.values, len(a.data)/a.encoding.Size*int(a.encoding.Dtype.Size()))
+		p.values = grow(p.values, len(a.data)/a.encoding.Size*a.encoding.Dtype.Size())
 		values = p.values
 	}
 	if a.fortran {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // An exampleDecoder reads the protocol buffers of tf.Example:
@@ -73,10 +73,10 @@ func (d *exampleDecoder) value(k int, feature []byte) (v Value, err error) {
 			v, err = bytesList(list)
 		case 2:
 			d.lists[k], err = floatList(list, d.lists[k][:0])
-			v = Value{Dtype: tensor.Float32, Shape: oneDimension, Data: d.lists[k]}
+			v = Value{Dtype: dataset.Float32, Shape: oneDimension, Data: d.lists[k]}
 		case 3:
 			d.lists[k], err = int64List(list, d.lists[k][:0])
-			v = Value{Dtype: tensor.Int64, Shape: oneDimension, Data: d.lists[k]}
+			v = Value{Dtype: dataset.Int64, Shape: oneDimension, Data: d.lists[k]}
 		}
 		return err
 	})

@@ -122,6 +122,6 @@ func ExampleDALIIndex() {
 	}
 	// Output:
 	// train.tfrecord, sample 0 (2150) 7 [0]
-	// train.tfrecord, sample 1 (2736) 8 [-7  -8]
-	// train.tfrecord, sample 2 (3544) 1 [14  15  16]
+	// train.tfrecord, sample 1 (2736) 8 [-7 -8]
+	// train.tfrecord, sample 2 (3544) 1 [14 15 16]
 }

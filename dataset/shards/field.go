@@ -1,17 +1,12 @@
 package shards
 
 import (
-	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/encoding"
 )
 
 // A Field says how a field of the samples is made of a column. [Bytes], [Scalar],
@@ -22,7 +17,6 @@ import (
 type Field struct {
 	spec    dataset.Field
 	columns []string
-	err     error // found when the field was made
 }
 
 // Bytes makes a ragged uint8 field: a file, such as an encoded image for
@@ -57,22 +51,17 @@ func Ragged[T dataset.Element](field string, shape []int, columns ...string) Fie
 }
 
 func newField[T dataset.Element](field string, shape []int, ragged bool, columns []string) Field {
-	dtype, err := dense.DtypeOf(reflect.TypeFor[T]())
-	f := Field{columns: slices.Clone(columns), err: err}
-	f.spec = dataset.Field{Name: field, Dtype: dtype, Ragged: ragged}
+	f := Field{columns: slices.Clone(columns)}
+	f.spec = dataset.Field{Name: field, Dtype: dataset.DtypeOf[T](), Ragged: ragged}
 	if len(shape) > 0 {
-		f.spec.Shape = tensor.Shape(slices.Clone(shape))
+		f.spec.Shape = dataset.Shape(slices.Clone(shape))
 	}
 	return f
 }
 
 func (f *Field) check() error {
-	err := f.err
 	if len(f.columns) == 0 {
-		err = errors.New("no columns")
-	}
-	if err != nil {
-		return fmt.Errorf("shards: field %q: %w", f.spec.Name, err)
+		return fmt.Errorf("shards: field %q: no columns", f.spec.Name)
 	}
 	return nil
 }
@@ -82,9 +71,9 @@ func (f *Field) names() string { return strings.Join(f.columns, " or ") }
 
 // place writes a value into the field's cell.
 func (f *Field) place(v *Value, cell dataset.Cell, arrays *arrayParser) error {
-	isBytes := v.Dtype == tensor.Uint8 && len(v.Shape) == 1 && v.Shape[0] < 0
+	isBytes := v.Dtype == dataset.Uint8 && len(v.Shape) == 1 && v.Shape[0] < 0
 	switch {
-	case isBytes && f.spec.Dtype == tensor.Uint8 && f.spec.Ragged && f.spec.Shape == nil:
+	case isBytes && f.spec.Dtype == dataset.Uint8 && f.spec.Ragged && f.spec.Shape == nil:
 		copy(cell.Grow(len(v.Data)), v.Data)
 		return nil
 	case isBytes && isNumPy(v.Data):
@@ -96,9 +85,9 @@ func (f *Field) place(v *Value, cell dataset.Cell, arrays *arrayParser) error {
 	case isBytes && f.spec.Shape == nil && !f.spec.Ragged:
 		return setText(cell.Bytes(), f.spec.Dtype, v.Data)
 	}
-	a := array{files.EncodingOf(v.Dtype, false), v.Shape, v.Data, false}
+	a := array{encoding.Of(v.Dtype, false), v.Shape, v.Data, false}
 	if isBytes {
-		a.encoding, a.shape = files.EncodingOf(f.spec.Dtype, false), oneDimension
+		a.encoding, a.shape = encoding.Of(f.spec.Dtype, false), oneDimension
 	}
 	return f.placeArray(a, cell, arrays)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -36,7 +36,7 @@ func TestFieldsAreMadeOfFiles(t *testing.T) {
 		{"1e300", shards.Scalar[float64]("x", "d"), "1e+300"},
 		{"true", shards.Scalar[bool]("x", "d"), "true"},
 		{"", shards.Scalar[int64]("x", "d"), `"" is not a number`},
-		{"1", shards.Scalar[half.Float16]("x", "d"), "a text, want float16"},
+		{"1", shards.Scalar[dataset.F16]("x", "d"), "a text, want float16"},
 		{"hi", shards.Bytes("x", "d"), "[104 105]"},
 		{"hi", shards.Bytes("x", "e"), `shards: a.tar, byte 0: field "x": the sample has no column e`},
 		{"hi", shards.Bytes("x", "e", "d"), "[104 105]"},

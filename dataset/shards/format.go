@@ -3,8 +3,7 @@ package shards
 import (
 	"context"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 )
 
@@ -55,7 +54,7 @@ type Decoder interface {
 // A Value is one column of one sample.
 type Value struct {
 	// Dtype is that of the elements. Files and texts are uint8.
-	Dtype tensor.Dtype
+	Dtype dataset.Dtype
 	// Shape is nil for a scalar, and {-1} for files, texts and lists, whose length is
 	// that of Data.
 	Shape []int
@@ -64,11 +63,11 @@ type Value struct {
 }
 
 // exists reports whether the sample has the column.
-func (v *Value) exists() bool { return v.Dtype.Type != nil }
+func (v *Value) exists() bool { return v.Dtype != 0 }
 
 // bytesValue is the value of a file or text.
 func bytesValue(data []byte) Value {
-	return Value{Dtype: tensor.Uint8, Shape: oneDimension, Data: data}
+	return Value{Dtype: dataset.Uint8, Shape: oneDimension, Data: data}
 }
 
 // oneDimension is the shape of values whose length says how many elements there are.

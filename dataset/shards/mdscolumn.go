@@ -11,10 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
-	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // mdsColumns describes the columns of a shard, as index.json does.
@@ -35,7 +32,7 @@ type mdsLayout struct {
 type mdsColumn struct {
 	name  string
 	size  int64 // bytes, or -1 if they vary
-	dtype tensor.Dtype
+	dtype dataset.Dtype
 	shape []int // of an array, if all have the same; nil for a scalar
 	array bool
 	known bool  // that is a part of the array's type
@@ -72,23 +69,23 @@ func (m *mds) Layout(schema []byte) (Layout, error) {
 }
 
 // mdsScalars are the encodings of numbers.
-var mdsScalars = map[string]tensor.Dtype{
-	"int": tensor.Int64, "int8": tensor.Int8, "int16": tensor.Int16, "int32": tensor.Int32, "int64": tensor.Int64,
-	"uint8": tensor.Uint8, "uint16": tensor.Uint16, "uint32": tensor.Uint32, "uint64": tensor.Uint64,
-	"float16": half.Float16Dtype, "float32": tensor.Float32, "float64": tensor.Float64,
+var mdsScalars = map[string]dataset.Dtype{
+	"int": dataset.Int64, "int8": dataset.Int8, "int16": dataset.Int16, "int32": dataset.Int32, "int64": dataset.Int64,
+	"uint8": dataset.Uint8, "uint16": dataset.Uint16, "uint32": dataset.Uint32, "uint64": dataset.Uint64,
+	"float16": dataset.Float16, "float32": dataset.Float32, "float64": dataset.Float64,
 }
 
 // mdsTypes are the dtypes of arrays whose type is a part of the value.
-var mdsTypes = map[byte]tensor.Dtype{
-	8: tensor.Uint8, 9: tensor.Int8, 16: tensor.Uint16, 17: tensor.Int16, 18: half.Float16Dtype,
-	32: tensor.Uint32, 33: tensor.Int32, 34: tensor.Float32, 64: tensor.Uint64, 65: tensor.Int64, 66: tensor.Float64,
+var mdsTypes = map[byte]dataset.Dtype{
+	8: dataset.Uint8, 9: dataset.Int8, 16: dataset.Uint16, 17: dataset.Int16, 18: dataset.Float16,
+	32: dataset.Uint32, 33: dataset.Int32, 34: dataset.Float32, 64: dataset.Uint64, 65: dataset.Int64, 66: dataset.Float64,
 }
 
 func mdsColumnOf(encoding string) mdsColumn {
 	name, rest, _ := strings.Cut(encoding, ":")
 	switch name {
 	case "bytes", "str", "json", "jpeg", "png", "str_int", "str_float", "str_decimal":
-		return mdsColumn{dtype: tensor.Uint8, shape: oneDimension}
+		return mdsColumn{dtype: dataset.Uint8, shape: oneDimension}
 	case "ndarray":
 		return mdsArray(rest)
 	case "pil":
@@ -109,7 +106,7 @@ func mdsArray(text string) mdsColumn {
 	name, dims, hasShape := strings.Cut(text, ":")
 	if name != "" {
 		c.dtype = mdsScalars[name]
-		if c.dtype.Type == nil || name == "int" {
+		if c.dtype == 0 || name == "int" {
 			return mdsColumn{err: fmt.Errorf("arrays of %.60q", name)}
 		}
 	}
@@ -232,16 +229,16 @@ func (d *mdsDecoder) Decode(sample []byte, dst []Value) error {
 func (c *mdsColumn) value(data []byte, memory *[]int) (Value, error) {
 	v := Value{Dtype: c.dtype, Shape: c.shape, Data: data}
 	if !c.array {
-		if c.shape == nil && len(data) != int(c.dtype.Size()) {
-			return v, fmt.Errorf("%d bytes for a value of %s", len(data), dense.Name(c.dtype))
+		if c.shape == nil && len(data) != c.dtype.Size() {
+			return v, fmt.Errorf("%d bytes for a value of %s", len(data), c.dtype)
 		}
 		return v, nil
 	}
-	if v.Dtype.Type == nil {
+	if v.Dtype == 0 {
 		if len(data) == 0 {
 			return v, io.ErrUnexpectedEOF
 		}
-		if v.Dtype = mdsTypes[data[0]]; v.Dtype.Type == nil {
+		if v.Dtype = mdsTypes[data[0]]; v.Dtype == 0 {
 			return v, fmt.Errorf("an array of the unknown type %d", data[0])
 		}
 		data = data[1:]

@@ -5,29 +5,26 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"reflect"
 	"strconv"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // convertible is an error if values of one dtype do not become those of another one.
-func convertible(from, to tensor.Dtype) error {
-	if from == to || dense.IsInteger(from) && dense.IsInteger(to) || from == tensor.Float32 && to == tensor.Float64 {
+func convertible(from, to dataset.Dtype) error {
+	if from == to || from.IsInteger() && to.IsInteger() || from == dataset.Float32 && to == dataset.Float64 {
 		return nil
 	}
-	return fmt.Errorf("values of %s, want %s", dense.Name(from), dense.Name(to))
+	return fmt.Errorf("values of %s, want %s", from, to)
 }
 
 // convert writes the elements of values, in the machine's byte order, as elements of
 // another dtype. They must be convertible.
-func convert(to []byte, dtype tensor.Dtype, values []byte, from tensor.Dtype) error {
-	size, fromSize := int(dtype.Size()), int(from.Size())
+func convert(to []byte, dtype dataset.Dtype, values []byte, from dataset.Dtype) error {
+	size, fromSize := dtype.Size(), int(from.Size())
 	for len(values) > 0 {
-		if from == tensor.Float32 {
+		if from == dataset.Float32 {
 			v := math.Float32frombits(binary.NativeEndian.Uint32(values))
 			binary.NativeEndian.PutUint64(to, math.Float64bits(float64(v)))
 		} else if err := setInteger(to[:size], dtype, values[:fromSize], from); err != nil {
@@ -38,16 +35,16 @@ func convert(to []byte, dtype tensor.Dtype, values []byte, from tensor.Dtype) er
 	return nil
 }
 
-func isSigned(dt tensor.Dtype) bool {
-	switch dt.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+func isSigned(dt dataset.Dtype) bool {
+	switch dt {
+	case dataset.Int, dataset.Int8, dataset.Int16, dataset.Int32, dataset.Int64:
 		return true
 	}
 	return false
 }
 
 // setInteger converts one integer.
-func setInteger(to []byte, dtype tensor.Dtype, value []byte, from tensor.Dtype) error {
+func setInteger(to []byte, dtype dataset.Dtype, value []byte, from dataset.Dtype) error {
 	word := loadWord(value)
 	if isSigned(from) {
 		word = uint64(signed(word, len(value)))
@@ -63,9 +60,9 @@ func setInteger(to []byte, dtype tensor.Dtype, value []byte, from tensor.Dtype) 
 	}
 	if !fits {
 		if negative {
-			return fmt.Errorf("%s cannot hold %d", dense.Name(dtype), int64(word))
+			return fmt.Errorf("%s cannot hold %d", dtype, int64(word))
 		}
-		return fmt.Errorf("%s cannot hold %d", dense.Name(dtype), word)
+		return fmt.Errorf("%s cannot hold %d", dtype, word)
 	}
 	bulk.Put(to, word)
 	return nil
@@ -90,22 +87,22 @@ func loadWord(p []byte) uint64 {
 }
 
 // setText writes the number that a text says.
-func setText(to []byte, dtype tensor.Dtype, text []byte) error {
+func setText(to []byte, dtype dataset.Dtype, text []byte) error {
 	text = bytes.TrimSpace(text)
 	bits := 8 * len(to)
 	var word uint64
 	var err error
 	switch {
-	case dtype == tensor.Bool:
+	case dtype == dataset.Bool:
 		var v bool
 		if v, err = strconv.ParseBool(string(text)); v {
 			word = 1
 		}
-	case dtype == tensor.Float32:
+	case dtype == dataset.Float32:
 		var v float64
 		v, err = strconv.ParseFloat(string(text), 32)
 		word = uint64(math.Float32bits(float32(v)))
-	case dtype == tensor.Float64:
+	case dtype == dataset.Float64:
 		var v float64
 		v, err = strconv.ParseFloat(string(text), 64)
 		word = math.Float64bits(v)
@@ -113,13 +110,13 @@ func setText(to []byte, dtype tensor.Dtype, text []byte) error {
 		var v int64
 		v, err = strconv.ParseInt(string(text), 10, bits)
 		word = uint64(v)
-	case dense.IsInteger(dtype):
+	case dtype.IsInteger():
 		word, err = strconv.ParseUint(string(text), 10, bits)
 	default:
-		return fmt.Errorf("a text, want %s", dense.Name(dtype))
+		return fmt.Errorf("a text, want %s", dtype)
 	}
 	if err != nil {
-		return fmt.Errorf("%.40q is not a number that %s can hold", text, dense.Name(dtype))
+		return fmt.Errorf("%.40q is not a number that %s can hold", text, dtype)
 	}
 	bulk.Put(to, word)
 	return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -98,20 +98,20 @@ func TestPeersShardsHaveTheirSamples(t *testing.T) {
 				}
 				for i, want := range made {
 					s := datatest.Sample(t, ds, i)
-					image := s["image"].Data().([]byte)
+					image := dataset.ValuesOf[uint8](s["image"])
 					if len(image) != want.size || !bytes.HasPrefix(image, []byte("\xff\xd8")) || !bytes.HasSuffix(image, []byte("\xff\xd9")) {
 						t.Errorf("sample %d: the image is not the photo", i)
 					}
 					if got := s["label"].Data(); got != want.label {
 						t.Errorf("sample %d: label %v, want %v", i, got, want.label)
 					}
-					if got := s["box"].Data().([]float32); !slices.Equal(got, want.box) {
+					if got := dataset.ValuesOf[float32](s["box"]); !slices.Equal(got, want.box) {
 						t.Errorf("sample %d: box %v, want %v", i, got, want.box)
 					}
 					if got := fmt.Sprint(s["tokens"].Data()); got != fmt.Sprint(want.token) {
 						t.Errorf("sample %d: tokens %v, want %v", i, got, want.token)
 					}
-					text := strings.Trim(string(s["text"].Data().([]byte)), `"`)
+					text := strings.Trim(string(dataset.ValuesOf[uint8](s["text"])), `"`)
 					if strings.HasSuffix(c.name, ".json") {
 						text = strings.NewReplacer(`\u017c`, "ż", `\u00f3`, "ó", `\u0142`, "ł").Replace(text)
 					}
@@ -147,13 +147,13 @@ func TestTarFormatsAreRead(t *testing.T) {
 			}
 			for i, want := range made {
 				s := datatest.Sample(t, ds, i)
-				if got := len(s["image"].Data().([]byte)); got != want.size {
+				if got := len(dataset.ValuesOf[uint8](s["image"])); got != want.size {
 					t.Errorf("%s: image %d has %d bytes, want %d", name, i, got, want.size)
 				}
-				if got := string(s["mask"].Data().([]byte)); got != "mask" {
+				if got := string(dataset.ValuesOf[uint8](s["mask"])); got != "mask" {
 					t.Errorf("%s: mask %d is %q", name, i, got)
 				}
-				if got := s["label"].Data(); got != uint8(want.label) {
+				if got := dataset.ValuesOf[uint8](s["label"])[0]; int64(got) != want.label {
 					t.Errorf("%s: label %d is %v, want %d", name, i, got, want.label)
 				}
 			}
@@ -165,14 +165,14 @@ func TestMDSColumnsHaveTheirTypes(t *testing.T) {
 	store := objects.Folder("testdata")
 	ds := open(t, store, shards.MDS(), scan(t, store, shards.MDS(), 1<<20, "mds/index.json"),
 		shards.Scalar[float64]("score", "score"),
-		shards.Scalar[half.Float16]("half", "half"),
+		shards.Scalar[dataset.F16]("half", "half"),
 		shards.Scalar[uint8]("small", "small"),
 		shards.Scalar[int8]("digits", "digits"),
 		shards.Array[float64]("any", []int{2, 2}, "any"),
 		shards.Bytes("key", "key"))
 	for i, want := range made {
 		s := datatest.Sample(t, ds, i)
-		got := fmt.Sprint(s["score"].Data(), half.Float16(s["half"].Data().(uint16)).Float32(), s["small"].Data(), s["digits"].Data(), s["any"].Data(), string(s["key"].Data().([]byte)))
+		got := fmt.Sprint(s["score"].Data(), dataset.ValuesOf[dataset.F16](s["half"])[0].Float32(), s["small"].Data(), s["digits"].Data(), s["any"].Data(), string(dataset.ValuesOf[uint8](s["key"])))
 		score := float64(i) / 4
 		if want := fmt.Sprint(score, score, 200+i, -i, []float64{float64(i), 1.5, -2.25, float64(float32(1e30))}, want.key); got != want {
 			t.Errorf("sample %d: %s, want %s", i, got, want)

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
@@ -26,7 +24,7 @@ func BenchmarkReadPhotos(b *testing.B) {
 	for k := range image {
 		image[k] = byte(random.Uint32())
 	}
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}, {Name: "label", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}, {Name: "label", Dtype: dataset.Int64}}
 	ds := dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, size), image)
 		dataset.Set(dst, 1, int64(i%10))

@@ -13,12 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/npy"
 )
 
@@ -53,14 +49,14 @@ func columnsOf(spec dataset.Spec, columns []Column) ([]column, error) {
 		}
 		f, ext := spec[k], strings.TrimPrefix(c.Extension, ".")
 		array := ext == "npy" || strings.HasSuffix(ext, ".npy")
-		plain := f.Ragged && f.Dtype == tensor.Uint8 && f.Shape == nil
-		text := !f.Ragged && f.Shape == nil && (f.Dtype == tensor.Bool || dense.IsInteger(f.Dtype) || dense.IsFloat(f.Dtype))
+		plain := f.Ragged && f.Dtype == dataset.Uint8 && f.Shape == nil
+		text := !f.Ragged && f.Shape == nil && (f.Dtype.IsInteger() || slices.Contains([]dataset.Dtype{dataset.Bool, dataset.Float32, dataset.Float64}, f.Dtype))
 		switch {
 		case ext == "" || strings.ContainsAny(ext, "/\x00") || ext != strings.ToLower(ext):
 			errs = append(errs, fmt.Errorf("column %q: want an extension in lower case, without a slash", c.Extension))
 		case slices.ContainsFunc(list, func(o column) bool { return o.extension == ext }):
 			errs = append(errs, fmt.Errorf("column %q: it is there twice", c.Extension))
-		case array && f.Dtype == half.BFloat16Dtype:
+		case array && f.Dtype == dataset.BFloat16:
 			errs = append(errs, fmt.Errorf("column %q: field %v: NumPy has no bfloat16", c.Extension, f))
 		case !array && !plain && !text:
 			errs = append(errs, fmt.Errorf("column %q: field %v: want an extension npy, or one that ends in .npy", c.Extension, f))
@@ -144,11 +140,11 @@ func (t *tarSample) encodeValue(c *column, cell []byte) []byte {
 }
 
 // appendText appends a number in decimal, which [setText] reads.
-func appendText(to []byte, dtype tensor.Dtype, cell []byte) []byte {
+func appendText(to []byte, dtype dataset.Dtype, cell []byte) []byte {
 	switch dtype {
-	case tensor.Float32:
+	case dataset.Float32:
 		return strconv.AppendFloat(to, float64(math.Float32frombits(binary.NativeEndian.Uint32(cell))), 'g', -1, 32)
-	case tensor.Float64:
+	case dataset.Float64:
 		return strconv.AppendFloat(to, math.Float64frombits(binary.NativeEndian.Uint64(cell)), 'g', -1, 64)
 	}
 	word := loadWord(cell)

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
@@ -27,12 +25,12 @@ import (
 // noise is random.
 func photosLike(n int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64},
-		{Name: "score", Dtype: tensor.Float32},
-		{Name: "box", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}},
-		{Name: "tokens", Dtype: tensor.Int32, Ragged: true},
-		{Name: "noise", Dtype: tensor.Uint64},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64},
+		{Name: "score", Dtype: dataset.Float32},
+		{Name: "box", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}},
+		{Name: "tokens", Dtype: dataset.Int32, Ragged: true},
+		{Name: "noise", Dtype: dataset.Uint64},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		image := dataset.Grow[uint8](dst, 0, i*37%1000)
@@ -187,9 +185,9 @@ func TestBatchesAreWrittenAsSamples(t *testing.T) {
 
 func TestWrongShardsAreNotWritten(t *testing.T) {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64},
-		{Name: "box", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64},
+		{Name: "box", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}},
 	}
 	create := func(path string, options []shards.TarOption, columns ...shards.Column) error {
 		w, err := shards.CreateTar(t.Context(), filepath.Join(t.TempDir(), path), spec, columns, options...)

@@ -6,8 +6,6 @@ import (
 	"io"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/loader"
@@ -19,7 +17,7 @@ type constant struct {
 }
 
 func (c *constant) Spec() dataset.Spec {
-	return dataset.Spec{{Name: "data", Dtype: tensor.Uint8, Shape: tensor.Shape{c.size}}}
+	return dataset.Spec{{Name: "data", Dtype: dataset.Uint8, Shape: dataset.Shape{c.size}}}
 }
 func (c *constant) Mark() []byte { return nil }
 

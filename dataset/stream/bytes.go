@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -63,7 +61,7 @@ type reading struct {
 
 func newReading(r io.Reader, field, what string, cut func(*reading) error) Source {
 	l := &reading{r: r, in: bufio.NewReaderSize(r, 64<<10), what: what, cut: cut, limit: mostBytes}
-	l.spec = dataset.Spec{{Name: field, Dtype: tensor.Uint8, Ragged: true}}
+	l.spec = dataset.Spec{{Name: field, Dtype: dataset.Uint8, Ragged: true}}
 	if s, ok := r.(io.Seeker); ok {
 		if begin, err := s.Seek(0, io.SeekCurrent); err == nil { // pipes have the method, too
 			return &seekable{l, s, begin}

@@ -6,20 +6,20 @@ import (
 	"math"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/encoding"
 )
 
 // A codec turns a record into bytes: the values of all fields, in little-endian order. A
 // ragged field has its number of bytes before them, as uint32.
 type codec struct {
 	spec   dataset.Spec
-	values []files.Encoding
+	values []encoding.Encoding
 }
 
 func newCodec(spec dataset.Spec) codec {
 	c := codec{spec: spec}
 	for _, f := range spec {
-		c.values = append(c.values, files.EncodingOf(f.Dtype, false))
+		c.values = append(c.values, encoding.Of(f.Dtype, false))
 	}
 	return c
 }

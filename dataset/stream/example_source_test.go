@@ -9,8 +9,6 @@ import (
 	"os"
 	"strconv"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/loader"
@@ -25,7 +23,7 @@ type mailbox struct {
 }
 
 func (m *mailbox) String() string     { return "mailbox" }
-func (m *mailbox) Spec() dataset.Spec { return dataset.Spec{{Name: "message", Dtype: tensor.Int64}} }
+func (m *mailbox) Spec() dataset.Spec { return dataset.Spec{{Name: "message", Dtype: dataset.Int64}} }
 func (m *mailbox) Mark() []byte       { return strconv.AppendInt(nil, int64(m.given), 10) }
 
 func (m *mailbox) Next(ctx context.Context, dst dataset.Slot) error {

@@ -13,8 +13,6 @@ import (
 	"os"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/loader"
@@ -42,7 +40,7 @@ func Example() {
 			c <- measurement{float32(i) / 2, int64(i % 3)}
 		}
 	}()
-	spec := dataset.Spec{{Name: "value", Dtype: tensor.Float32}, {Name: "class", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "value", Dtype: dataset.Float32}, {Name: "class", Dtype: dataset.Int64}}
 	source := stream.Channel(c, spec, func(m measurement, dst dataset.Slot) error {
 		dataset.Set(dst, 0, m.value)
 		dataset.Set(dst, 1, m.class)
@@ -89,7 +87,7 @@ func ExampleLines() {
 		log.Fatal(err)
 	}
 	defer lines.Close()
-	spec := dataset.Spec{{Name: "text", Dtype: tensor.Uint8, Ragged: true}, {Name: "label", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "text", Dtype: dataset.Uint8, Ragged: true}, {Name: "label", Dtype: dataset.Int64}}
 	ds, err := dataset.Map(lines, spec, func(dst, src dataset.Slot) error {
 		var record struct {
 			Text  string

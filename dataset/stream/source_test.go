@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/loader"
@@ -25,7 +23,7 @@ type numbers struct {
 	seeks []int
 }
 
-var numbersSpec = dataset.Spec{{Name: "n", Dtype: tensor.Int64}, {Name: "text", Dtype: tensor.Uint8, Ragged: true}}
+var numbersSpec = dataset.Spec{{Name: "n", Dtype: dataset.Int64}, {Name: "text", Dtype: dataset.Uint8, Ragged: true}}
 
 func (s *numbers) Spec() dataset.Spec { return numbersSpec }
 func (s *numbers) String() string     { return "numbers" }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -215,7 +213,7 @@ func TestASpoolBelongsToOneStreamAndOneProcess(t *testing.T) {
 	if err := errors.Join(ds.Close(), ds.Close()); err != nil {
 		t.Fatal(err)
 	}
-	other := stream.Channel(make(chan int), dataset.Spec{{Name: "x", Dtype: tensor.Bool}}, nil)
+	other := stream.Channel(make(chan int), dataset.Spec{{Name: "x", Dtype: dataset.Bool}}, nil)
 	for want, try := range map[string]func() (*stream.Dataset, error){
 		"Window(2)":             func() (*stream.Dataset, error) { return stream.New(&numbers{n: 3}, dir, stream.Window(3)) },
 		"holds records of":      func() (*stream.Dataset, error) { return stream.New(other, dir, stream.Window(2)) },
@@ -313,8 +311,8 @@ func blocks(t testing.TB, dir string) []string {
 // All kinds of fields come back as they were.
 func TestAllDtypesPassThroughTheSpool(t *testing.T) {
 	spec := dataset.Spec{
-		{Name: "b", Dtype: tensor.Bool, Shape: tensor.Shape{3}}, {Name: "f", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}},
-		{Name: "c", Dtype: tensor.Complex128}, {Name: "r", Dtype: tensor.Int16, Shape: tensor.Shape{2}, Ragged: true},
+		{Name: "b", Dtype: dataset.Bool, Shape: dataset.Shape{3}}, {Name: "f", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}},
+		{Name: "c", Dtype: dataset.Complex128}, {Name: "r", Dtype: dataset.Int16, Shape: dataset.Shape{2}, Ragged: true},
 	}
 	c := make(chan int, 3)
 	for v := range 3 {

@@ -48,8 +48,8 @@ func ExampleDetection() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	boxes := sample["boxes"].Data().([]float32)
-	for k, label := range sample["label"].Data().([]int64) {
+	boxes := dataset.ValuesOf[float32](sample["boxes"])
+	for k, label := range dataset.ValuesOf[int64](sample["label"]) {
 		fmt.Println(photos.Classes()[label], boxes[4*k:4*k+4])
 	}
 	// Output:

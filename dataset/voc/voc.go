@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/masks"
 	"github.com/penstock-go/penstock/internal/files"
@@ -188,11 +186,11 @@ func (d *Boxes) Classes() []string { return slices.Clone(d.classes) }
 // Spec is the fields of a sample: see [Boxes].
 func (d *Boxes) Spec() dataset.Spec {
 	return dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64, Ragged: true},
-		{Name: "difficult", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "truncated", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true},
+		{Name: "difficult", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "truncated", Dtype: dataset.Uint8, Ragged: true},
 	}
 }
 

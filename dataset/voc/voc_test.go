@@ -117,7 +117,7 @@ func TestSegmentationPairsImagesWithMasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(s["image"].Data().([]uint8))+" "+string(s["mask"].Data().([]uint8)), "nothing mask"; ds.Len() != 1 || got != want {
+	if got, want := string(dataset.ValuesOf[uint8](s["image"]))+" "+string(dataset.ValuesOf[uint8](s["mask"])), "nothing mask"; ds.Len() != 1 || got != want {
 		t.Errorf("%d samples: got %s, want %s", ds.Len(), got, want)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -55,7 +53,7 @@ func Augment(ds dataset.Dataset, steps ...Step) (*Augmented, error) {
 	}
 	for _, op := range p.floating {
 		for _, v := range vs {
-			if op.of(v) && v.Dtype != tensor.Float32 {
+			if op.of(v) && v.Dtype != dataset.Float32 {
 				errs = append(errs, fmt.Errorf("volume: %v: field %v: want float32", op, x.before[x.before.Index(v.Name)]))
 			}
 		}

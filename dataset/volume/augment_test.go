@@ -10,7 +10,6 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
@@ -163,7 +162,7 @@ func TestPreparationRunsOncePerPatient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range batch.Tensor("ct").Data().([]float32) {
+		for _, x := range dataset.ValuesOf[float32](batch.Tensor("ct")) {
 			if x < 0 || x > 1 {
 				t.Fatalf("value %v", x)
 			}
@@ -221,8 +220,8 @@ func TestPlanShowsWhereStepsWork(t *testing.T) {
 // TestFieldsOfAnyDatasetCanBeNamed augments a dataset of tensors.
 func TestFieldsOfAnyDatasetCanBeNamed(t *testing.T) {
 	ds, err := dataset.Tensors(
-		dataset.Named("x", tensor.New(tensor.WithShape(1, 1, 2, 2), tensor.WithBacking([]float32{1, 2, 3, 4}))),
-		dataset.Named("y", tensor.New(tensor.WithShape(1, 1, 2, 2), tensor.WithBacking([]uint16{5, 6, 7, 8}))),
+		dataset.Named("x", dataset.TensorOf([]float32{1, 2, 3, 4}, 1, 1, 2, 2)),
+		dataset.Named("y", dataset.TensorOf([]uint16{5, 6, 7, 8}, 1, 1, 2, 2)),
 		dataset.Named("z", []uint8{9}))
 	if err != nil {
 		t.Fatal(err)

@@ -92,5 +92,5 @@ func (x *Augmented) findFields() []error {
 // volume is the header of the volumes that the field holds.
 func (f field) volume(of dataset.Field) Volume {
 	return Volume{Name: f.name, Mask: f.mask, Dtype: of.Dtype,
-		Shape: of.Shape.Clone(), Axes: make([]Axis, len(of.Shape))}
+		Shape: slices.Clone(of.Shape), Axes: make([]Axis, len(of.Shape))}
 }

@@ -1,6 +1,6 @@
 package volume
 
-import "gorgonia.org/tensor"
+import "github.com/penstock-go/penstock/dataset"
 
 // A box is a part of a volume (c, z, y, x) or (c, y, x): all channels, and size
 // voxels from start on along every spatial axis. It may reach outside the volume.
@@ -52,7 +52,7 @@ func (b *box) moves(shape []int) (m moves, padded, nothing bool) {
 
 // copyBox copies box b of v to dst, which holds values of dtype to. Voxels outside the
 // volume become beyond. Dtypes differ only where to is a float or int64.
-func copyBox(dst []byte, to tensor.Dtype, v *Volume, b *box, beyond float64) error {
+func copyBox(dst []byte, to dataset.Dtype, v *Volume, b *box, beyond float64) error {
 	m, padded, nothing := b.moves(v.Shape)
 	if padded {
 		fill(dst, to, beyond)

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
 	"pgregory.net/rapid"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestBoxesAreCopiedVoxelByVoxel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rank := rapid.IntRange(2, 3).Draw(t, "rank")
-		shape := tensor.Shape{rapid.IntRange(1, 3).Draw(t, "channels")}
+		shape := dataset.Shape{rapid.IntRange(1, 3).Draw(t, "channels")}
 		var b box
 		for d := range rank {
 			n := rapid.IntRange(1, 6).Draw(t, "n")
@@ -24,17 +24,17 @@ func TestBoxesAreCopiedVoxelByVoxel(t *testing.T) {
 			b.start[d] = rapid.IntRange(-7, 7).Draw(t, "start")
 			b.size[d] = rapid.IntRange(1, 8).Draw(t, "size")
 		}
-		values := make([]int16, shape.TotalSize())
+		values := make([]int16, shape.Elements())
 		for i := range values {
 			values[i] = int16(i + 1)
 		}
-		v := &Volume{Dtype: tensor.Int16, Shape: shape, Data: dense.Bytes(values)}
+		v := &Volume{Dtype: dataset.Int16, Shape: shape, Data: dense.Bytes(values)}
 
 		size := slices.Clone(shape)
 		for d := range rank {
 			size[d+1] = b.size[d]
 		}
-		want := make([]float32, size.TotalSize())
+		want := make([]float32, size.Elements())
 		index := make([]int, rank+1)
 		for i := range want {
 			rest, at, inside := i, 0, true
@@ -55,14 +55,14 @@ func TestBoxesAreCopiedVoxelByVoxel(t *testing.T) {
 			}
 		}
 		got := make([]float32, len(want))
-		if err := copyBox(dense.Bytes(got), tensor.Float32, v, &b, -5); err != nil {
+		if err := copyBox(dense.Bytes(got), dataset.Float32, v, &b, -5); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("box %v of %v: got %v, want %v", b, shape, got, want)
 		}
 		same := make([]int16, len(want))
-		if err := copyBox(dense.Bytes(same), tensor.Int16, v, &b, -5); err != nil {
+		if err := copyBox(dense.Bytes(same), dataset.Int16, v, &b, -5); err != nil {
 			t.Fatal(err)
 		}
 		for i := range same {
@@ -90,7 +90,7 @@ func TestWholePlanesAreOneLoop(t *testing.T) {
 
 func TestNaNIsInNoRegion(t *testing.T) {
 	values := []float32{0, 1, float32(math.NaN()), 2}
-	r, err := regionOf(&Volume{Dtype: tensor.Float32, Shape: tensor.Shape{1, 4}, Data: dense.Bytes(values)}, nil)
+	r, err := regionOf(&Volume{Dtype: dataset.Float32, Shape: dataset.Shape{1, 4}, Data: dense.Bytes(values)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestRegionsPickEveryVoxelOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.Uint8Range(0, 2), 1, 40).Draw(t, "labels")
 		wanted := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 300}), 0, 2).Draw(t, "wanted")
-		r, err := regionOf(&Volume{Dtype: tensor.Uint8, Shape: tensor.Shape{1, len(labels)}, Data: labels}, wanted)
+		r, err := regionOf(&Volume{Dtype: dataset.Uint8, Shape: dataset.Shape{1, len(labels)}, Data: labels}, wanted)
 		if err != nil {
 			t.Fatal(err)
 		}

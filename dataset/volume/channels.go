@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // channelsFirst makes the volume one of (channels, z, y, x) or (channels, y, x).
@@ -33,7 +33,7 @@ func (v *Volume) channelsFirst() error {
 			order = append(order, k)
 		}
 	}
-	shape, axes := tensor.Shape{channels}, []Axis{{Kind: "list"}}
+	shape, axes := dataset.Shape{channels}, []Axis{{Kind: "list"}}
 	for _, k := range order[len(order)-n:] {
 		shape, axes = append(shape, v.Shape[k]), append(axes, v.Axes[k])
 	}

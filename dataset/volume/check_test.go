@@ -9,8 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
@@ -81,7 +80,7 @@ func TestComponentsOfAVoxelBecomeChannels(t *testing.T) {
 		v.Axes[k].Direction = d
 	}
 	v.Axes[3] = volume.Axis{Kind: "vector"}
-	s, err := volume.Open(fstest.MapFS{"a.nrrd": nrrdFile(v)}, volume.Scan("flow", "{patient}.nrrd", volume.As(tensor.Int16)))
+	s, err := volume.Open(fstest.MapFS{"a.nrrd": nrrdFile(v)}, volume.Scan("flow", "{patient}.nrrd", volume.As(dataset.Int16)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +88,7 @@ func TestComponentsOfAVoxelBecomeChannels(t *testing.T) {
 	if !slices.Equal(got.Shape(), []int{2, 2, 3, 4}) {
 		t.Fatalf("shape %v", got.Shape())
 	}
-	for i, x := range got.Data().([]int16) {
+	for i, x := range dataset.ValuesOf[int16](got) {
 		if want := int16(10 * (2*(i%24) + i/24)); x != want {
 			t.Fatalf("value %d: got %d, want %d", i, x, want)
 		}

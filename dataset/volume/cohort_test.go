@@ -2,7 +2,6 @@ package volume_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
@@ -26,14 +24,14 @@ func scanOf(offset int, shape ...int) *volume.Volume {
 	for i := range values {
 		values[i] = int16(10*i + offset)
 	}
-	v.Dtype, v.Data = tensor.Int16, asBytes(values)
+	v.Dtype, v.Data = dataset.Int16, asBytes(values)
 	return v
 }
 
 // maskOf is a mask with those voxels set.
 func maskOf(shape []int, labels map[int]uint8) *volume.Volume {
 	v := placed(shape...)
-	v.Dtype, v.Data = tensor.Uint8, make([]byte, v.Elements())
+	v.Dtype, v.Data = dataset.Uint8, make([]byte, v.Elements())
 	for at, label := range labels {
 		v.Data[at] = label
 	}
@@ -50,23 +48,7 @@ func placed(shape ...int) *volume.Volume {
 	return v
 }
 
-func asBytes(values any) []byte {
-	d := tensor.New(tensor.WithBacking(values))
-	f := dataset.Field{Name: "x", Dtype: d.Dtype(), Shape: d.Shape()}
-	slot := dataset.NewSlot(f)
-	ds, err := dataset.Tensors(dataset.Named("x", tensor.New(tensor.WithShape(append([]int{1}, d.Shape()...)...), tensor.WithBacking(values))))
-	if err != nil {
-		panic(err)
-	}
-	r, err := ds.Open()
-	if err != nil {
-		panic(err)
-	}
-	if err := r.Place(context.Background(), 0, slot); err != nil {
-		panic(err)
-	}
-	return slot.Cell(0).Bytes()
-}
+func asBytes[T dataset.Element](values []T) []byte { return dataset.TensorOf(values).Bytes() }
 
 func nrrdFile(v *volume.Volume, options ...volume.WriteOption) *fstest.MapFile {
 	var b bytes.Buffer

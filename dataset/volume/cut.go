@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -51,17 +49,17 @@ func (c *Cohort) newCut(p parts, size []int, own ...dataset.Field) (*Cut, error)
 	for k, source := range c.sources {
 		f := dataset.Field{Name: source.name, Dtype: source.dtype}
 		if size != nil {
-			f.Shape = append(tensor.Shape{c.channels[k]}, size...)
+			f.Shape = append(dataset.Shape{c.channels[k]}, size...)
 		}
 		d.spec = append(d.spec, f)
 	}
 	d.first = len(d.spec)
 	for _, source := range c.sources {
 		if source.optional {
-			d.spec = append(d.spec, dataset.Field{Name: source.name + "_present", Dtype: tensor.Bool})
+			d.spec = append(d.spec, dataset.Field{Name: source.name + "_present", Dtype: dataset.Bool})
 		}
 	}
-	d.spec = append(d.spec, dataset.Field{Name: "patient", Dtype: tensor.Int64})
+	d.spec = append(d.spec, dataset.Field{Name: "patient", Dtype: dataset.Int64})
 	d.spec = append(d.spec, own...)
 	return d, d.spec.Validate()
 }
@@ -224,7 +222,7 @@ func (r *cutReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 func (r *cutReader) store(cell dataset.Cell, source int, v *Volume) error {
 	s := &r.cohort.sources[source]
 	if cell.Ragged() {
-		n := r.cohort.channels[source] * int(s.dtype.Size())
+		n := r.cohort.channels[source] * s.dtype.Size()
 		for _, d := range r.box.size {
 			n *= max(d, 1)
 		}

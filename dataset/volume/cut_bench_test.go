@@ -5,19 +5,18 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // benchCohort is one patient of 96×256×256 voxels with a mask: 12.6 MB of int16
 // and 6.3 MB of labels.
-func benchCohort(b *testing.B, kind tensor.Dtype) *volume.Cohort {
+func benchCohort(b *testing.B, kind dataset.Dtype) *volume.Cohort {
 	b.Helper()
 	shape := []int{96, 256, 256}
 	ct := scanOf(0, shape...)
-	if kind == tensor.Float32 {
+	if kind == dataset.Float32 {
 		values, err := ct.Float32()
 		if err != nil {
 			b.Fatal(err)
@@ -41,7 +40,7 @@ func benchCohort(b *testing.B, kind tensor.Dtype) *volume.Cohort {
 // axial slice between contiguous slices. An int16 volume is half as large in the cache
 // and is converted when it is copied.
 func BenchmarkVolumes(b *testing.B) {
-	for _, kind := range []tensor.Dtype{tensor.Float32, tensor.Int16} {
+	for _, kind := range []dataset.Dtype{dataset.Float32, dataset.Int16} {
 		cohort := benchCohort(b, kind)
 		for _, c := range []struct {
 			name string

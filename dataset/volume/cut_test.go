@@ -11,7 +11,6 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
@@ -24,13 +23,13 @@ func TestWholeVolumesAreTheFiles(t *testing.T) {
 		t.Errorf("spec: got %s, want %s", got, want)
 	}
 	s := sampleOf(t, ds, 1)
-	ct, tumour := s["ct"].Data().([]float32), s["tumour"].Data().([]uint8)
+	ct, tumour := dataset.ValuesOf[float32](s["ct"]), dataset.ValuesOf[uint8](s["tumour"])
 	for i, x := range ct {
 		if x != float32(10*i+1) {
 			t.Fatalf("voxel %d: got %v", i, x)
 		}
 	}
-	if tumour[61] != 1 || tumour[31] != 2 || tumour[30] != 0 || s["patient"].Data() != int64(1) {
+	if tumour[61] != 1 || tumour[31] != 2 || tumour[30] != 0 || dataset.ValuesOf[int64](s["patient"])[0] != 1 {
 		t.Errorf("other labels or patient: %v", s)
 	}
 	if got := ds.Name(1); got != "p1" {
@@ -43,7 +42,7 @@ func TestRaggedVolumesTellTheirShape(t *testing.T) {
 	for p, shape := range [][]int{{4, 2, 3}, {1, 2, 3}} {
 		fsys[fmt.Sprintf("%d_ct.nrrd", p)] = nrrdFile(scanOf(0, shape...))
 	}
-	scan := volume.Scan("ct", "{patient}_ct.nrrd", volume.As(tensor.Int16))
+	scan := volume.Scan("ct", "{patient}_ct.nrrd", volume.As(dataset.Int16))
 	s, err := volume.Open(fsys, scan)
 	if err != nil {
 		t.Fatal(err)
@@ -66,10 +65,10 @@ func TestRaggedVolumesTellTheirShape(t *testing.T) {
 	}
 	ds = cut(t)(s.Ragged())
 	sample = sampleOf(t, ds, 2)
-	if got := sample["ct"].Data().([]int16); len(got) != 30 || got[29] != 290 {
+	if got := dataset.ValuesOf[int16](sample["ct"]); len(got) != 30 || got[29] != 290 {
 		t.Errorf("planes of many shapes: got %v", got)
 	}
-	if got := sample["shape"].Data().([]int64); !slices.Equal(got, []int64{2, 5, 3}) {
+	if got := dataset.ValuesOf[int64](sample["shape"]); !slices.Equal(got, []int64{2, 5, 3}) {
 		t.Errorf("planes of many shapes: got the shape %v", got)
 	}
 }
@@ -82,8 +81,8 @@ func TestSlicesAreThoseOfThreeViews(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range ds.Len() {
 		s := sampleOf(t, ds, i)
-		ct := s["ct"].Data().([]float32)
-		p, view, at := s["patient"].Data().(int64), volume.View(s["view"].Data().(int64)), int(s["slice"].Data().(int64))
+		ct := dataset.ValuesOf[float32](s["ct"])
+		p, view, at := dataset.ValuesOf[int64](s["patient"])[0], volume.View(dataset.ValuesOf[int64](s["view"])[0]), int(dataset.ValuesOf[int64](s["slice"])[0])
 		name := fmt.Sprintf("p%d, %v slice %d", p, view, at)
 		if got := ds.Name(i); got != name {
 			t.Errorf("slice %d: name %q, want %q", i, got, name)

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
@@ -90,13 +89,13 @@ func (f folders) Read(fsys fs.FS, name string, _ int64) (*volume.Volume, error) 
 	if err != nil {
 		return nil, err
 	}
-	v := &volume.Volume{Dtype: tensor.Uint8, Axes: make([]volume.Axis, 2)}
+	v := &volume.Volume{Dtype: dataset.Uint8, Axes: make([]volume.Axis, 2)}
 	for _, e := range entries {
 		row, err := fs.ReadFile(fsys, name+"/"+e.Name())
 		if err != nil {
 			return nil, err
 		}
-		v.Shape = tensor.Shape{len(entries), len(row)}
+		v.Shape = dataset.Shape{len(entries), len(row)}
 		v.Data = append(v.Data, row...)
 	}
 	if f.spoil != nil {
@@ -107,18 +106,18 @@ func (f folders) Read(fsys fs.FS, name string, _ int64) (*volume.Volume, error) 
 
 func TestUserDecodersReadFolders(t *testing.T) {
 	fsys := fstest.MapFS{"p0/ct/0": {Data: []byte("abc")}, "p0/ct/1": {Data: []byte("def")}, "p1/ct/0": {Data: []byte("ghi")}, "p1/ct/1": {Data: []byte("jkl")}}
-	c, err := volume.Open(fsys, volume.Scan("ct", "{patient}/ct", volume.Using(folders{}), volume.As(tensor.Uint8)))
+	c, err := volume.Open(fsys, volume.Scan("ct", "{patient}/ct", volume.Using(folders{}), volume.As(dataset.Uint8)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ds := cut(t)(c.Whole())
-	if got := string(sampleOf(t, ds, 1)["ct"].Data().([]uint8)); got != "ghijkl" {
+	if got := string(dataset.ValuesOf[uint8](sampleOf(t, ds, 1)["ct"])); got != "ghijkl" {
 		t.Errorf("got %s", got)
 	}
 	for want, spoil := range map[string]func(v *volume.Volume){
 		"3 axes for the shape (2, 3)":                  func(v *volume.Volume) { v.Axes = append(v.Axes, volume.Axis{}) },
 		"2 axes for the shape (2, 0)":                  func(v *volume.Volume) { v.Shape[1] = 0 },
-		"values of complex64, want integers or floats": func(v *volume.Volume) { v.Dtype = tensor.Complex64 },
+		"values of complex64, want integers or floats": func(v *volume.Volume) { v.Dtype = dataset.Complex64 },
 		"of uint8: more values than memory can hold":   func(v *volume.Volume) { v.Shape[1] = math.MaxInt },
 		"p0, ct (p0/ct): 6 bytes of data, want 8":      func(v *volume.Volume) { v.Shape[1] = 4 },
 	} {

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/dicom"
@@ -56,7 +55,7 @@ type series struct {
 	slices []slice
 	normal []float64
 	step   []float64 // from slice to slice; nil if there is one
-	dtype  tensor.Dtype
+	dtype  dataset.Dtype
 }
 
 // readSeries reads the headers of all files in the folder, or of the one file, and
@@ -120,7 +119,7 @@ func slicesIn(fsys fs.FS, name string) ([]string, error) {
 // intercept are integers and the same in all slices, and float32 otherwise.
 func (s *series) chooseDtype() {
 	first := s.slices[0]
-	s.dtype = tensor.Float32
+	s.dtype = dataset.Float32
 	for _, m := range s.slices {
 		if m.Slope != first.Slope || m.Intercept != first.Intercept {
 			return
@@ -132,7 +131,7 @@ func (s *series) chooseDtype() {
 	}
 	low, high := first.Range()
 	lo, hi := first.Slope*float64(low)+first.Intercept, first.Slope*float64(high)+first.Intercept
-	for _, dt := range []tensor.Dtype{tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Uint32, tensor.Int32} {
+	for _, dt := range []dataset.Dtype{dataset.Uint8, dataset.Int8, dataset.Uint16, dataset.Int16, dataset.Uint32, dataset.Int32} {
 		if holds(dt, lo) && holds(dt, hi) {
 			s.dtype = dt
 			return
@@ -148,7 +147,7 @@ func (s *series) header(name string) *Volume {
 	}
 	_, row := unitOf(first.Orientation[:3])
 	_, column := unitOf(first.Orientation[3:])
-	v := &Volume{Name: name, Dtype: s.dtype, Shape: tensor.Shape{len(s.slices), first.Rows, first.Columns}, World: "LPS", Origin: slices.Clone(first.Position), Axes: []Axis{
+	v := &Volume{Name: name, Dtype: s.dtype, Shape: dataset.Shape{len(s.slices), first.Rows, first.Columns}, World: "LPS", Origin: slices.Clone(first.Position), Axes: []Axis{
 		across, {Kind: "space", Spacing: first.Spacing[0], Direction: column}, {Kind: "space", Spacing: first.Spacing[1], Direction: row}}}
 	for _, a := range []Attribute{{"Modality", first.Modality}, {"SeriesDescription", first.Description}, {"Units", first.Units}, {"SeriesInstanceUID", first.Series}} {
 		if a.Value != "" {
@@ -163,7 +162,7 @@ func (s *series) decode(fsys fs.FS, v *Volume) error {
 	first := s.slices[0]
 	raw := make([]byte, first.Size())
 	row := make([]int64, first.Columns)
-	stored, size := len(raw)/first.Rows, first.Columns*int(v.Dtype.Size())
+	stored, size := len(raw)/first.Rows, first.Columns*v.Dtype.Size()
 	to := v.Data
 	for _, m := range s.slices {
 		if err := m.Decode(fsys, raw); err != nil {
@@ -179,19 +178,19 @@ func (s *series) decode(fsys fs.FS, v *Volume) error {
 }
 
 // rescale turns stored values into those of the volume.
-func (m slice) rescale(to []byte, values []int64, dt tensor.Dtype) {
+func (m slice) rescale(to []byte, values []int64, dt dataset.Dtype) {
 	switch dt {
-	case tensor.Uint8:
+	case dataset.Uint8:
 		rescale(to, values, m.Image)
-	case tensor.Int8:
+	case dataset.Int8:
 		rescale(dense.Values[int8](to), values, m.Image)
-	case tensor.Uint16:
+	case dataset.Uint16:
 		rescale(dense.Values[uint16](to), values, m.Image)
-	case tensor.Int16:
+	case dataset.Int16:
 		rescale(dense.Values[int16](to), values, m.Image)
-	case tensor.Uint32:
+	case dataset.Uint32:
 		rescale(dense.Values[uint32](to), values, m.Image)
-	case tensor.Int32:
+	case dataset.Int32:
 		rescale(dense.Values[int32](to), values, m.Image)
 	default:
 		floats := dense.Values[float32](to)

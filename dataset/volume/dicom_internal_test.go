@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dicom"
 )
 
@@ -39,11 +38,11 @@ func TestRescaledValuesHaveTheSmallestIntegers(t *testing.T) {
 		stored           int
 		signed           bool
 		slope, intercept float64
-		want             tensor.Dtype
+		want             dataset.Dtype
 	}{
-		{8, false, 1, 0, tensor.Uint8}, {8, true, 1, 0, tensor.Int8}, {8, false, 1, -1, tensor.Int16}, {12, false, 1, -1024, tensor.Int16},
-		{16, false, 1, 0, tensor.Uint16}, {16, false, 1, -1024, tensor.Int32}, {16, false, 2, 0, tensor.Uint32}, {12, true, -1, 0, tensor.Int16},
-		{32, false, 1, 0, tensor.Uint32}, {32, false, 2, 0, tensor.Float32}, {12, false, 0.5, 0, tensor.Float32}, {12, false, 1, 0.5, tensor.Float32},
+		{8, false, 1, 0, dataset.Uint8}, {8, true, 1, 0, dataset.Int8}, {8, false, 1, -1, dataset.Int16}, {12, false, 1, -1024, dataset.Int16},
+		{16, false, 1, 0, dataset.Uint16}, {16, false, 1, -1024, dataset.Int32}, {16, false, 2, 0, dataset.Uint32}, {12, true, -1, 0, dataset.Int16},
+		{32, false, 1, 0, dataset.Uint32}, {32, false, 2, 0, dataset.Float32}, {12, false, 0.5, 0, dataset.Float32}, {12, false, 1, 0.5, dataset.Float32},
 	} {
 		s := seriesAt([]float64{0, 0, 0}, []float64{0, 0, 1})
 		for _, m := range s.slices {
@@ -53,7 +52,7 @@ func TestRescaledValuesHaveTheSmallestIntegers(t *testing.T) {
 			t.Errorf("%+v: got %v", c, s.dtype)
 		}
 		s.slices[1].Slope++
-		if s.chooseDtype(); s.dtype != tensor.Float32 {
+		if s.chooseDtype(); s.dtype != dataset.Float32 {
 			t.Errorf("%+v, then another slope: got %v", c, s.dtype)
 		}
 	}

@@ -12,8 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
@@ -48,7 +47,7 @@ func TestSeriesAreThoseOfITK(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if want.ITK != "" && v.Dtype.Name() != want.ITK && (want.ITK != "float64" || v.Dtype != tensor.Float32) {
+		if want.ITK != "" && v.Dtype.String() != want.ITK && (want.ITK != "float64" || v.Dtype != dataset.Float32) {
 			t.Errorf("%s: %v, want %s", name, v.Dtype, want.ITK)
 		}
 		if v.Shape[1] != 3 || v.Shape[2] != 5 || v.World != "LPS" {
@@ -57,7 +56,7 @@ func TestSeriesAreThoseOfITK(t *testing.T) {
 		values := make([]float64, v.Elements())
 		for i := range values {
 			values[i] = float64(floats(t, v)[i])
-			if v.Dtype == tensor.Uint32 { // beyond the integers that float32 holds exactly
+			if v.Dtype == dataset.Uint32 { // beyond the integers that float32 holds exactly
 				values[i] = float64(volume.Values[uint32](v)[i])
 			}
 		}
@@ -209,15 +208,15 @@ func TestCohortsHaveSeriesAndFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	mask := ct.Header()
-	mask.Dtype, mask.Data = tensor.Uint8, make([]byte, ct.Elements())
+	mask.Dtype, mask.Data = dataset.Uint8, make([]byte, ct.Elements())
 	mask.Data[7] = 1
 	fsys["p/mask.nrrd"] = nrrdFile(mask)
-	c, err := volume.Open(struct{ fs.FS }{fsys}, volume.Scan("ct", "{patient}/ct", volume.As(tensor.Int16)), volume.Mask("mask", "{patient}/mask.nrrd"))
+	c, err := volume.Open(struct{ fs.FS }{fsys}, volume.Scan("ct", "{patient}/ct", volume.As(dataset.Int16)), volume.Mask("mask", "{patient}/mask.nrrd"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := sampleOf(t, cut(t)(c.Whole()), 0)
-	if got := s["ct"].Data().([]int16); !slices.Equal(got, volume.Values[int16](ct)) || s["mask"].Data().([]uint8)[7] != 1 {
+	if got := dataset.ValuesOf[int16](s["ct"]); !slices.Equal(got, volume.Values[int16](ct)) || dataset.ValuesOf[uint8](s["mask"])[7] != 1 {
 		t.Errorf("got %v", got)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"os"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
@@ -19,11 +17,11 @@ import (
 func clinic() fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for p, name := range []string{"anna", "bert"} {
-		ct := &volume.Volume{Name: "ct", Shape: tensor.Shape{2, 2, 3}, World: "LPS", Origin: []float64{0, 0, 0}, Axes: []volume.Axis{
+		ct := &volume.Volume{Name: "ct", Shape: dataset.Shape{2, 2, 3}, World: "LPS", Origin: []float64{0, 0, 0}, Axes: []volume.Axis{
 			{Spacing: 5, Direction: []float64{0, 0, 1}}, {Spacing: 1, Direction: []float64{0, 1, 0}}, {Spacing: 1, Direction: []float64{1, 0, 0}}}}
 		tumour := ct.Header()
 		ct.SetFloat32([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, float32(11 + p)})
-		tumour.Name, tumour.Dtype, tumour.Data = "tumour", tensor.Uint8, make([]byte, 12)
+		tumour.Name, tumour.Dtype, tumour.Data = "tumour", dataset.Uint8, make([]byte, 12)
 		tumour.Data[7] = uint8(p)
 		for _, v := range []*volume.Volume{ct, tumour} {
 			var file bytes.Buffer
@@ -77,7 +75,7 @@ func ExampleOpen() {
 // Patients can be listed in the program, with files of any name.
 func ExamplePatients() {
 	cohort, err := volume.Open(clinic(),
-		volume.Scan("ct", "{patient}/ct.nrrd", volume.As(tensor.Float64)),
+		volume.Scan("ct", "{patient}/ct.nrrd", volume.As(dataset.Float64)),
 		volume.Mask("tumour", "{patient}/tumour.nrrd"),
 		volume.Scan("pet", "{patient}/pet.nrrd", volume.Optional()),
 		volume.Patients(
@@ -163,7 +161,7 @@ func ExampleRead() {
 }
 
 func ExampleWriteNRRD() {
-	v := &volume.Volume{Name: "noise", Dtype: tensor.Uint8, Shape: tensor.Shape{1, 4}, Data: []byte("abcd"),
+	v := &volume.Volume{Name: "noise", Dtype: dataset.Uint8, Shape: dataset.Shape{1, 4}, Data: []byte("abcd"),
 		Axes:       []volume.Axis{{Kind: "domain", Spacing: 2}, {Kind: "domain", Spacing: 0.5}},
 		Attributes: []volume.Attribute{{Key: "modality", Value: "MR"}}}
 	if err := volume.WriteNRRD(os.Stdout, v); err != nil {
@@ -186,7 +184,7 @@ func ExampleWriteNRRD() {
 // that are tilted about the patient's left-right axis. A direction without a spacing is
 // an error.
 func ExampleWriteNRRD_place() {
-	v := &volume.Volume{Name: "ct", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 2}, Data: []byte("abcdefgh"),
+	v := &volume.Volume{Name: "ct", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 2}, Data: []byte("abcdefgh"),
 		World: "LPS", Origin: []float64{-100, -80, 30},
 		Axes: []volume.Axis{
 			{Kind: "space", Spacing: 5, Direction: []float64{0, -0.6, 0.8}},

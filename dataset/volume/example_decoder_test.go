@@ -7,8 +7,6 @@ import (
 	"log"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
@@ -18,7 +16,7 @@ type cubes struct{}
 
 func (cubes) ReadHeader(fsys fs.FS, name string) (*volume.Volume, error) {
 	axis := volume.Axis{Kind: "space", Spacing: 1}
-	return &volume.Volume{Name: name, Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 2}, Axes: []volume.Axis{axis, axis, axis}}, nil
+	return &volume.Volume{Name: name, Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 2}, Axes: []volume.Axis{axis, axis, axis}}, nil
 }
 
 func (c cubes) Read(fsys fs.FS, name string, limit int64) (*volume.Volume, error) {

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/loader"
@@ -19,14 +17,14 @@ import (
 func twoPatients() fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, patient := range []string{"anna", "bert"} {
-		ct := &volume.Volume{Name: "ct", Dtype: tensor.Float32, Shape: tensor.Shape{2, 4, 4}, World: "LPS", Origin: []float64{0, 0, 0},
+		ct := &volume.Volume{Name: "ct", Dtype: dataset.Float32, Shape: dataset.Shape{2, 4, 4}, World: "LPS", Origin: []float64{0, 0, 0},
 			Axes: []volume.Axis{{Spacing: 4, Direction: []float64{0, 0, 1}}, {Spacing: 1, Direction: []float64{0, 1, 0}}, {Spacing: 1, Direction: []float64{1, 0, 0}}}}
 		values := make([]float32, 32)
 		for i := range values {
 			values[i] = float32(10 * i)
 		}
 		tumour := ct.Header()
-		tumour.Name, tumour.Dtype, tumour.Data = "tumour", tensor.Uint8, make([]byte, 32)
+		tumour.Name, tumour.Dtype, tumour.Data = "tumour", dataset.Uint8, make([]byte, 32)
 		tumour.Data[21] = 1
 		ct.SetFloat32(values)
 		for _, v := range []*volume.Volume{ct, tumour} {
@@ -94,7 +92,7 @@ func Example() {
 func ExampleResampleToMatch() {
 	fsys := twoPatients()
 	for _, patient := range []string{"anna", "bert"} {
-		pet := &volume.Volume{Name: "pet", Shape: tensor.Shape{2, 2, 1}, World: "RAS", Origin: []float64{-0.5, -0.5, 0},
+		pet := &volume.Volume{Name: "pet", Shape: dataset.Shape{2, 2, 1}, World: "RAS", Origin: []float64{-0.5, -0.5, 0},
 			Axes: []volume.Axis{{Spacing: 4, Direction: []float64{0, 0, 1}}, {Spacing: 2, Direction: []float64{0, -1, 0}}, {Spacing: 2, Direction: []float64{-1, 0, 0}}}}
 		pet.SetFloat32([]float32{0, 4, 8, 8})
 		var file bytes.Buffer
@@ -117,7 +115,7 @@ func ExampleResampleToMatch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for y, values := 0, s["pet"].Data().([]float32); y < 4; y++ {
+	for y, values := 0, dataset.ValuesOf[float32](s["pet"]); y < 4; y++ {
 		fmt.Println(values[4*y : 4*y+4])
 	}
 	// Output:
@@ -138,8 +136,8 @@ func row(values ...float32) dataset.Dataset {
 	}
 	n := len(values)
 	ds, err := dataset.Tensors(
-		dataset.Named("mr", tensor.New(tensor.WithShape(1, 1, 1, n), tensor.WithBacking(values))),
-		dataset.Named("mask", tensor.New(tensor.WithShape(1, 1, 1, n), tensor.WithBacking(labels))))
+		dataset.Named("mr", dataset.TensorOf(values, 1, 1, 1, n)),
+		dataset.Named("mask", dataset.TensorOf(labels, 1, 1, 1, n)))
 	if err != nil {
 		log.Fatal(err)
 	}

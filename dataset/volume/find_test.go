@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
@@ -87,10 +87,10 @@ func TestTableOfPatientsGivesOrderAndFiles(t *testing.T) {
 	}
 	ds := cut(t)(s.Whole())
 	sample := sampleOf(t, ds, 0)
-	if got := sample["ct"].Data().([]float32)[0]; got != 2 || sample["tumour"].Data().([]uint8)[30] != 2 {
+	if got := dataset.ValuesOf[float32](sample["ct"])[0]; got != 2 || dataset.ValuesOf[uint8](sample["tumour"])[30] != 2 {
 		t.Errorf("p2 has the scan of p%v or another mask", got)
 	}
-	if got := sampleOf(t, ds, 1)["ct"].Data().([]float32)[0]; got != 1 || ds.Name(1) != "x" {
+	if got := dataset.ValuesOf[float32](sampleOf(t, ds, 1)["ct"])[0]; got != 1 || ds.Name(1) != "x" {
 		t.Errorf("%s has the scan of p%v", ds.Name(1), got)
 	}
 }
@@ -107,7 +107,7 @@ func TestOptionalVolumesMayBeMissing(t *testing.T) {
 	ds := cut(t)(s.Patches([]int{4, 5, 6}, volume.Positives("tumour", 1)))
 	for i, want := range []string{"-1 -1 false false", "7 1197 true true"} {
 		x := sampleOf(t, ds, i)
-		pet := x["pet"].Data().([]float32)
+		pet := dataset.ValuesOf[float32](x["pet"])
 		if got := fmt.Sprint(pet[0], pet[119], x["pet_present"].Data(), x["tumour_present"].Data()); got != want {
 			t.Errorf("patient %d: got %s, want %s", i, got, want)
 		}
@@ -121,8 +121,8 @@ func TestOptionalVolumesMayBeMissing(t *testing.T) {
 }
 
 func TestWrongCohortsAreReportedTogether(t *testing.T) {
-	_, err := volume.Open(fstest.MapFS{}, volume.Scan("", "{patient}"), volume.Scan("ct", "ct.nrrd"), volume.Mask("ct", "", volume.As(tensor.Bool)),
-		volume.Mask("m", "{patient}", volume.Fill(-1)), volume.Mask("n", "{patient}", volume.Fill(0.5)), volume.Scan("o", "{patient}", volume.As(tensor.Int8), volume.Fill(-128)),
+	_, err := volume.Open(fstest.MapFS{}, volume.Scan("", "{patient}"), volume.Scan("ct", "ct.nrrd"), volume.Mask("ct", "", volume.As(dataset.Bool)),
+		volume.Mask("m", "{patient}", volume.Fill(-1)), volume.Mask("n", "{patient}", volume.Fill(0.5)), volume.Scan("o", "{patient}", volume.As(dataset.Int8), volume.Fill(-128)),
 		volume.CacheSize(-1), volume.MaxSize(0), volume.Tolerance(math.NaN()))
 	want := `volume:  from {patient}: want a name
 volume: ct: pattern "ct.nrrd": want {patient} in it
@@ -205,7 +205,7 @@ func TestSubsetsShareTheCache(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	x := sampleOf(t, cut(t)(some.Whole()), 0)
-	if got := fmt.Sprint(x["ct"].Data().([]float32)[0], x["patient"].Data()); got != "2 0" {
+	if got := fmt.Sprint(dataset.ValuesOf[float32](x["ct"])[0], x["patient"].Data()); got != "2 0" {
 		t.Errorf("got the scan and number %s", got)
 	}
 	volumes, release, err := s.Load(t.Context(), 2)

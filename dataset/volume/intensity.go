@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
@@ -137,7 +136,7 @@ func (x *intensity) of(v *Volume) bool {
 func (x *intensity) outline(vs []*Volume) error {
 	for _, v := range vs {
 		if x.of(v) {
-			v.Dtype = tensor.Float32
+			v.Dtype = dataset.Float32
 		}
 		if v.Name == x.within && !v.Mask {
 			return fmt.Errorf("%s is not a mask", v.Name)
@@ -189,7 +188,7 @@ func (x *intensity) apply(vs []*Volume, w *work) error {
 func inside(region []bool, mask *Volume) error {
 	clear(region)
 	n := len(region)
-	if mask.Dtype == tensor.Float32 || mask.Dtype == tensor.Float64 {
+	if mask.Dtype == dataset.Float32 || mask.Dtype == dataset.Float64 {
 		values, err := mask.Float32()
 		if err != nil {
 			return err
@@ -201,7 +200,7 @@ func inside(region []bool, mask *Volume) error {
 		}
 		return nil
 	}
-	size := int(mask.Dtype.Size())
+	size := mask.Dtype.Size()
 	for i, b := range mask.Data {
 		if b != 0 {
 			region[i/size%n] = true

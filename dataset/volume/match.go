@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
@@ -127,7 +126,7 @@ func settle(v, fixed *Volume) {
 func (x matching) outline(vs []*Volume) error {
 	return x.each(vs, func(v *Volume, _ affine) error {
 		if !v.Mask {
-			v.Dtype = tensor.Float32
+			v.Dtype = dataset.Float32
 		}
 		return nil
 	})

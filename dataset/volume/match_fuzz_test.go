@@ -6,8 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
@@ -57,7 +56,7 @@ func FuzzMatchedGeometry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !slices.Equal(pet.Shape, ct.Shape) || (pet.Dtype == tensor.Float32) == mask {
+		if !slices.Equal(pet.Shape, ct.Shape) || (pet.Dtype == dataset.Float32) == mask {
 			t.Fatalf("got %v", pet)
 		}
 		for i, x := range floats(t, pet) {

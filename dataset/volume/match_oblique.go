@@ -1,8 +1,7 @@
 package volume
 
 import (
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -26,7 +25,7 @@ func (t *affine) matchOblique(v *Volume, old [4]int, w *work) error {
 	if err != nil {
 		return err
 	}
-	v.Dtype = tensor.Float32
+	v.Dtype = dataset.Float32
 	v.Data = outside(v, old[0], t.n)
 	return t.eachRow(old, w, linearRow(dense.Values[float32](v.Data), src, old))
 }

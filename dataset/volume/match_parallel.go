@@ -3,8 +3,7 @@ package volume
 import (
 	"math"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -89,7 +88,7 @@ func nearest(x float64, old int) int {
 
 // outside makes values for v on a grid of n, all of them Fill.
 func outside(v *Volume, channels int, n [3]int) []byte {
-	data := make([]byte, channels*n[0]*n[1]*n[2]*int(v.Dtype.Size()))
+	data := make([]byte, channels*n[0]*n[1]*n[2]*v.Dtype.Size())
 	if v.Fill != 0 {
 		fill(data, v.Dtype, v.Fill)
 	}
@@ -101,7 +100,7 @@ func fillLinear(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) err
 	if err != nil {
 		return err
 	}
-	v.Dtype = tensor.Float32
+	v.Dtype = dataset.Float32
 	v.Data = outside(v, old[0], n)
 	dst := dense.Values[float32](v.Data)
 	nx := len(g[2].lo)
@@ -136,7 +135,7 @@ func fillLinear(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) err
 }
 
 func fillNearest(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) error {
-	src, size := v.Data, int(v.Dtype.Size())
+	src, size := v.Data, v.Dtype.Size()
 	v.Data = outside(v, old[0], n)
 	nx := len(g[2].nearest)
 	for c := range old[0] {

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
@@ -78,7 +76,7 @@ func TestMatchedVolumesAreThoseOfITK(t *testing.T) {
 			what := fmt.Sprintf("case %d, %s", i, world)
 			compare(t, what, floats(t, pet), c.Linear, 2e-4)
 			compare(t, what+", nearest", floats(t, mask), c.Nearest, 0)
-			if pet.Dtype != tensor.Float32 || mask.Dtype != tensor.Int16 || ct.Dtype != tensor.Int16 {
+			if pet.Dtype != dataset.Float32 || mask.Dtype != dataset.Int16 || ct.Dtype != dataset.Int16 {
 				t.Errorf("%s: got %v, %v, %v", what, pet, mask, ct)
 			}
 			for _, v := range []*volume.Volume{pet, mask, ct} {
@@ -113,8 +111,8 @@ func TestFilesOfThreeGridsBecomeOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pet = append(pet, s["pet"].Data().([]float32)...)
-		for _, x := range s["tumour"].Data().([]uint8) {
+		pet = append(pet, dataset.ValuesOf[float32](s["pet"])...)
+		for _, x := range dataset.ValuesOf[uint8](s["tumour"]) {
 			tumour = append(tumour, float32(x))
 		}
 	}
@@ -192,7 +190,7 @@ func TestVolumesOnTheGridStayAsTheyAre(t *testing.T) {
 	pet.Origin[0] += 0.0005
 	data := &pet.Data[0]
 	prepare(t, []*volume.Volume{pet, ct}, volume.ResampleToMatch("ct"))
-	if &pet.Data[0] != data || pet.Dtype != tensor.Int16 || pet.Origin[0] != ct.Origin[0] {
+	if &pet.Data[0] != data || pet.Dtype != dataset.Int16 || pet.Origin[0] != ct.Origin[0] {
 		t.Errorf("got %v at %v, want its own values at %v", pet, pet.Origin, ct.Origin)
 	}
 	alone := made("ct", false, shape, spacing, nil)

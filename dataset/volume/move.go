@@ -4,10 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"reflect"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -48,7 +46,7 @@ func (m *moves) rows(do func(dst, src int)) {
 }
 
 // run copies values of that many bytes unchanged.
-func (m *moves) run(dst, src []byte, size uintptr) {
+func (m *moves) run(dst, src []byte, size int) {
 	switch size {
 	case 1:
 		move(dst, src, m)
@@ -62,42 +60,42 @@ func (m *moves) run(dst, src []byte, size uintptr) {
 }
 
 // convert copies values of dtype from to values of dtype to, converted as Go does.
-func (m *moves) convert(dst []byte, to tensor.Dtype, src []byte, from tensor.Dtype) error {
+func (m *moves) convert(dst []byte, to dataset.Dtype, src []byte, from dataset.Dtype) error {
 	switch to {
 	case from:
 		m.run(dst, src, to.Size())
 		return nil
-	case tensor.Float32:
+	case dataset.Float32:
 		return convertAny(dense.Values[float32](dst), src, from, m)
-	case tensor.Float64:
+	case dataset.Float64:
 		return convertAny(dense.Values[float64](dst), src, from, m)
-	case tensor.Int64:
+	case dataset.Int64:
 		return convertAny(dense.Values[int64](dst), src, from, m)
 	}
 	return fmt.Errorf("no conversion of %v to %v", from, to)
 }
 
-func convertAny[D number](dst []D, src []byte, from tensor.Dtype, m *moves) error {
-	switch from.Kind() {
-	case reflect.Int8:
+func convertAny[D number](dst []D, src []byte, from dataset.Dtype, m *moves) error {
+	switch from {
+	case dataset.Int8:
 		convertRows(dst, dense.Values[int8](src), m)
-	case reflect.Uint8:
+	case dataset.Uint8:
 		convertRows(dst, src, m)
-	case reflect.Int16:
+	case dataset.Int16:
 		convertRows(dst, dense.Values[int16](src), m)
-	case reflect.Uint16:
+	case dataset.Uint16:
 		convertRows(dst, dense.Values[uint16](src), m)
-	case reflect.Int32:
+	case dataset.Int32:
 		convertRows(dst, dense.Values[int32](src), m)
-	case reflect.Uint32:
+	case dataset.Uint32:
 		convertRows(dst, dense.Values[uint32](src), m)
-	case reflect.Int64:
+	case dataset.Int64:
 		convertRows(dst, dense.Values[int64](src), m)
-	case reflect.Uint64:
+	case dataset.Uint64:
 		convertRows(dst, dense.Values[uint64](src), m)
-	case reflect.Float32:
+	case dataset.Float32:
 		convertRows(dst, dense.Values[float32](src), m)
-	case reflect.Float64:
+	case dataset.Float64:
 		convertRows(dst, dense.Values[float64](src), m)
 	default:
 		return fmt.Errorf("values of %v, want integers or floats", from)
@@ -149,17 +147,17 @@ func convertRow[D, S number](dst []D, src []S) {
 }
 
 // fill sets every value of data, of dtype dt, to x.
-func fill(data []byte, dt tensor.Dtype, x float64) {
+func fill(data []byte, dt dataset.Dtype, x float64) {
 	if x == 0 {
 		clear(data)
 		return
 	}
 	var one [8]byte
-	size := int(dt.Size())
+	size := dt.Size()
 	switch {
-	case dt == tensor.Float32:
+	case dt == dataset.Float32:
 		binary.NativeEndian.PutUint32(one[:], math.Float32bits(float32(x)))
-	case dt == tensor.Float64:
+	case dt == dataset.Float64:
 		binary.NativeEndian.PutUint64(one[:], math.Float64bits(x))
 	case size == 1:
 		one[0] = uint8(int64(x))

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/nifti"
 )
@@ -20,7 +19,7 @@ func (niftiDecoder) ReadHeader(fsys fs.FS, name string) (*Volume, error) {
 	}
 	v := ofNIfTI(name, h, h.Shape())
 	if scaled(h) {
-		v.Dtype = tensor.Float32
+		v.Dtype = dataset.Float32
 	}
 	return v, nil
 }
@@ -35,7 +34,7 @@ func (niftiDecoder) Read(fsys fs.FS, name string, limit int64) (*Volume, error) 
 	if !scaled(&img.Header) {
 		return v, nil
 	}
-	if n := int64(v.Elements()) * int64(tensor.Float32.Size()); limit > 0 && n > limit {
+	if n := int64(v.Elements()) * int64(dataset.Float32.Size()); limit > 0 && n > limit {
 		return nil, fmt.Errorf("scl_slope: %d bytes of data once scaled, the limit is %d", n, limit)
 	}
 	return v, v.scale(img.Scale())
@@ -88,6 +87,6 @@ func (v *Volume) scale(slope, inter float64) error {
 			to[at+k] = float32(slope*x + inter)
 		}
 	}
-	v.Dtype, v.Data = tensor.Float32, dense.Bytes(to)
+	v.Dtype, v.Data = dataset.Float32, dense.Bytes(to)
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // An Option adds a volume to a cohort, or changes what [Open] does.
@@ -118,7 +118,7 @@ func (c *core) validate() error {
 	return errors.Join(errs...)
 }
 
-var fieldDtypes = []tensor.Dtype{
-	tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
-	tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Float32, tensor.Float64,
+var fieldDtypes = []dataset.Dtype{
+	dataset.Int8, dataset.Int16, dataset.Int32, dataset.Int64,
+	dataset.Uint8, dataset.Uint16, dataset.Uint32, dataset.Float32, dataset.Float64,
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
@@ -59,7 +57,7 @@ func TestPatchesAroundVoxelsBeginWhereMONAIsDo(t *testing.T) {
 				}
 				return 0
 			})
-			mask.Shape, mask.Axes = tensor.Shape{c.N, 1}, mask.Axes[1:]
+			mask.Shape, mask.Axes = dataset.Shape{c.N, 1}, mask.Axes[1:]
 			var file bytes.Buffer
 			if err := volume.WriteNRRD(&file, mask); err != nil {
 				t.Fatal(err)
@@ -76,7 +74,7 @@ func TestPatchesAroundVoxelsBeginWhereMONAIsDo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := s["start"].Data().([]int64)[0]; got != want {
+			if got := dataset.ValuesOf[int64](s["start"])[0]; got != want {
 				t.Errorf("%d of %d voxels around voxel %d: begins at %d, want %d", c.Size, c.N, voxel, got, want)
 			}
 		}

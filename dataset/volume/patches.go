@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -55,7 +53,7 @@ func (c *Cohort) Patches(shape []int, options ...PatchOption) (*Cut, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	return c.newCut(p, p.shape, dataset.Field{Name: "start", Dtype: tensor.Int64, Shape: tensor.Shape{len(shape)}})
+	return c.newCut(p, p.shape, dataset.Field{Name: "start", Dtype: dataset.Int64, Shape: dataset.Shape{len(shape)}})
 }
 
 type patchParts struct {

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
@@ -127,7 +126,7 @@ func readHeader(d Decoder, fsys fs.FS, name string) (*Volume, error) {
 }
 
 // valueDtypes are those of the values of a volume.
-var valueDtypes = append([]tensor.Dtype{tensor.Uint64}, fieldDtypes...)
+var valueDtypes = append([]dataset.Dtype{dataset.Uint64}, fieldDtypes...)
 
 // checkHeader checks what all other code relies on, for volumes of any Decoder.
 func (v *Volume) checkHeader() error {
@@ -157,7 +156,7 @@ func (v *Volume) check() error {
 }
 
 // reversed makes the header of an array whose sizes begin with the fastest axis.
-func reversed(name string, dt tensor.Dtype, sizes []int) *Volume {
+func reversed(name string, dt dataset.Dtype, sizes []int) *Volume {
 	v := &Volume{Name: name, Dtype: dt, Shape: slices.Clone(sizes), Axes: make([]Axis, len(sizes))}
 	slices.Reverse(v.Shape)
 	return v

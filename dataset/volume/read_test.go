@@ -13,25 +13,24 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-var sameDtype = cmp.Comparer(func(a, b tensor.Dtype) bool { return a == b })
+var sameDtype = cmp.Comparer(func(a, b dataset.Dtype) bool { return a == b })
 
 func TestVolumesComeBackFromNRRD(t *testing.T) {
-	for _, values := range []any{
-		[]int8{-128, 0, 1, 127, 5, 6}, []uint8{0, 255, 1, 2, 3, 4}, []int16{-32768, 32767, 0, 1, 2, 3}, []uint16{65535, 0, 1, 2, 3, 4},
-		[]int32{math.MinInt32, math.MaxInt32, 0, 1, 2, 3}, []uint32{math.MaxUint32, 0, 1, 2, 3, 4},
-		[]int64{math.MinInt64, math.MaxInt64, 0, 1, 2, 3}, []uint64{math.MaxUint64, 0, 1, 2, 3, 4},
-		[]float32{float32(math.Inf(1)), -0.1, 3e-45, 1, 2, 3}, []float64{math.Pi, -1, 0, 1, 2, 5e-324},
+	for _, values := range []dataset.Tensor{
+		dataset.TensorOf([]int8{-128, 0, 1, 127, 5, 6}), dataset.TensorOf([]uint8{0, 255, 1, 2, 3, 4}), dataset.TensorOf([]int16{-32768, 32767, 0, 1, 2, 3}), dataset.TensorOf([]uint16{65535, 0, 1, 2, 3, 4}),
+		dataset.TensorOf([]int32{math.MinInt32, math.MaxInt32, 0, 1, 2, 3}), dataset.TensorOf([]uint32{math.MaxUint32, 0, 1, 2, 3, 4}),
+		dataset.TensorOf([]int64{math.MinInt64, math.MaxInt64, 0, 1, 2, 3}), dataset.TensorOf([]uint64{math.MaxUint64, 0, 1, 2, 3, 4}),
+		dataset.TensorOf([]float32{float32(math.Inf(1)), -0.1, 3e-45, 1, 2, 3}), dataset.TensorOf([]float64{math.Pi, -1, 0, 1, 2, 5e-324}),
 	} {
 		v := placed(1, 2, 3)
 		v.Name = "x.nrrd"
-		v.Dtype, v.Data = tensor.New(tensor.WithBacking(values)).Dtype(), asBytes(values)
+		v.Dtype, v.Data = values.Dtype(), values.Bytes()
 		v.Axes[0].Kind, v.Axes[1].Kind, v.Axes[2].Kind = "domain", "space", "domain"
 		v.Attributes = []volume.Attribute{{Key: "modality", Value: "CT: of\nAnna"}}
 		for _, options := range [][]volume.WriteOption{nil, {volume.Gzip()}} {
@@ -46,7 +45,7 @@ func TestVolumesComeBackFromNRRD(t *testing.T) {
 }
 
 func TestNRRDWithoutPlaceOrInAnotherWorld(t *testing.T) {
-	plain := &volume.Volume{Name: "x.nrrd", Shape: tensor.Shape{2, 3}, Axes: make([]volume.Axis, 2), Dtype: tensor.Uint8, Data: make([]byte, 6)}
+	plain := &volume.Volume{Name: "x.nrrd", Shape: dataset.Shape{2, 3}, Axes: make([]volume.Axis, 2), Dtype: dataset.Uint8, Data: make([]byte, 6)}
 	spaced := plain.Header()
 	spaced.Axes[1].Spacing, spaced.Axes[0].Kind, spaced.Axes[1].Kind = 0.5, "time", "domain"
 	flat := plain.Header()
@@ -68,7 +67,7 @@ func TestNRRDWithoutPlaceOrInAnotherWorld(t *testing.T) {
 	if err := volume.WriteNRRD(&b, plain.Header()); err == nil || !strings.Contains(err.Error(), "0 bytes of data, want 6") {
 		t.Errorf("no data: got %v", err)
 	}
-	plain.Dtype, plain.Data = tensor.Complex64, make([]byte, 48)
+	plain.Dtype, plain.Data = dataset.Complex64, make([]byte, 48)
 	if err := volume.WriteNRRD(&b, plain); err == nil || !strings.Contains(err.Error(), "which NRRD does not have") {
 		t.Errorf("complex numbers: got %v", err)
 	}
@@ -210,31 +209,31 @@ func TestNRRDAndNIfTIAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := sampleOf(t, cut(t)(s.Whole()), 0)
-	if got := fmt.Sprint(x["t1"].Data().([]float32)[5], x["mask"].Data().([]uint8)[5]); got != "5 1" {
+	if got := fmt.Sprint(dataset.ValuesOf[float32](x["t1"])[5], dataset.ValuesOf[uint8](x["mask"])[5]); got != "5 1" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestLabelsThatDoNotFitAreErrors(t *testing.T) {
 	for _, c := range []struct {
-		values any
-		as     tensor.Dtype
+		values dataset.Tensor
+		as     dataset.Dtype
 		want   string // "" if they fit
 	}{
-		{[]int16{0, 1, 255, 0}, tensor.Uint8, ""},
-		{[]int16{0, 1, 256, 0}, tensor.Uint8, "voxel (0, 1, 0) has the value 256, which uint8 cannot hold"},
-		{[]int16{0, -1, 2, 0}, tensor.Uint8, "voxel (0, 0, 1) has the value -1"},
-		{[]int16{0, 1, 256, -3}, tensor.Int64, ""},
-		{[]float64{0, 1, 2, 127}, tensor.Int8, ""},
-		{[]float64{0, 1, 2, 0.5}, tensor.Int8, "has the value 0.5"},
-		{[]float64{0, 1, 2, math.NaN()}, tensor.Int32, "has the value NaN"},
-		{[]float64{0, 1, 2, 1e300}, tensor.Int64, "has the value 1e+300"},
-		{[]uint64{0, 1, 2, 1 << 63}, tensor.Int64, "cannot hold"},
-		{[]uint64{0, 1, 2, math.MaxUint32}, tensor.Uint32, ""},
-		{[]uint64{0, 1, 2, 1 << 62}, tensor.Float32, ""},
+		{dataset.TensorOf([]int16{0, 1, 255, 0}), dataset.Uint8, ""},
+		{dataset.TensorOf([]int16{0, 1, 256, 0}), dataset.Uint8, "voxel (0, 1, 0) has the value 256, which uint8 cannot hold"},
+		{dataset.TensorOf([]int16{0, -1, 2, 0}), dataset.Uint8, "voxel (0, 0, 1) has the value -1"},
+		{dataset.TensorOf([]int16{0, 1, 256, -3}), dataset.Int64, ""},
+		{dataset.TensorOf([]float64{0, 1, 2, 127}), dataset.Int8, ""},
+		{dataset.TensorOf([]float64{0, 1, 2, 0.5}), dataset.Int8, "has the value 0.5"},
+		{dataset.TensorOf([]float64{0, 1, 2, math.NaN()}), dataset.Int32, "has the value NaN"},
+		{dataset.TensorOf([]float64{0, 1, 2, 1e300}), dataset.Int64, "has the value 1e+300"},
+		{dataset.TensorOf([]uint64{0, 1, 2, 1 << 63}), dataset.Int64, "cannot hold"},
+		{dataset.TensorOf([]uint64{0, 1, 2, math.MaxUint32}), dataset.Uint32, ""},
+		{dataset.TensorOf([]uint64{0, 1, 2, 1 << 62}), dataset.Float32, ""},
 	} {
 		v := placed(2, 2)
-		v.Dtype, v.Data = tensor.New(tensor.WithBacking(c.values)).Dtype(), asBytes(c.values)
+		v.Dtype, v.Data = c.values.Dtype(), c.values.Bytes()
 		s, err := volume.Open(fstest.MapFS{"p.nrrd": nrrdFile(v)}, volume.Mask("m", "{patient}.nrrd", volume.As(c.as)))
 		if err != nil {
 			t.Fatal(err)

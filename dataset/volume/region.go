@@ -3,10 +3,10 @@ package volume
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"sort"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -27,26 +27,26 @@ func regionOf(v *Volume, labels []float64) (*region, error) {
 	if uint64(n) > math.MaxUint32 {
 		return nil, fmt.Errorf("volume: %s: %d voxels are too many to pick from", v.Name, n)
 	}
-	switch v.Dtype.Kind() {
-	case reflect.Uint8:
+	switch v.Dtype {
+	case dataset.Uint8:
 		return scanRegion(v.Data, n, channels, labels), nil
-	case reflect.Int8:
+	case dataset.Int8:
 		return scanRegion(dense.Values[int8](v.Data), n, channels, labels), nil
-	case reflect.Int16:
+	case dataset.Int16:
 		return scanRegion(dense.Values[int16](v.Data), n, channels, labels), nil
-	case reflect.Uint16:
+	case dataset.Uint16:
 		return scanRegion(dense.Values[uint16](v.Data), n, channels, labels), nil
-	case reflect.Int32:
+	case dataset.Int32:
 		return scanRegion(dense.Values[int32](v.Data), n, channels, labels), nil
-	case reflect.Uint32:
+	case dataset.Uint32:
 		return scanRegion(dense.Values[uint32](v.Data), n, channels, labels), nil
-	case reflect.Int64:
+	case dataset.Int64:
 		return scanRegion(dense.Values[int64](v.Data), n, channels, labels), nil
-	case reflect.Uint64:
+	case dataset.Uint64:
 		return scanRegion(dense.Values[uint64](v.Data), n, channels, labels), nil
-	case reflect.Float32:
+	case dataset.Float32:
 		return scanRegion(dense.Values[float32](v.Data), n, channels, labels), nil
-	case reflect.Float64:
+	case dataset.Float64:
 		return scanRegion(dense.Values[float64](v.Data), n, channels, labels), nil
 	}
 	return nil, fmt.Errorf("volume: %s: no labels in values of %v", v.Name, v.Dtype)

@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/steps"
 )
@@ -88,7 +87,7 @@ func (x resampling) outline(vs []*Volume) error {
 	for _, v := range vs {
 		x.header(v, scale, n)
 		if !v.Mask {
-			v.Dtype = tensor.Float32
+			v.Dtype = dataset.Float32
 		}
 	}
 	return nil

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/steps"
@@ -99,7 +97,7 @@ func (c *Cohort) Slices(ctx context.Context, options ...SliceOption) (*Cut, erro
 	if len(p.list) == 0 {
 		return nil, fmt.Errorf("volume: slices: no slice has a voxel of %s", p.mask)
 	}
-	return c.newCut(p, p.shape, dataset.Field{Name: "view", Dtype: tensor.Int64}, dataset.Field{Name: "slice", Dtype: tensor.Int64})
+	return c.newCut(p, p.shape, dataset.Field{Name: "view", Dtype: dataset.Int64}, dataset.Field{Name: "slice", Dtype: dataset.Int64})
 }
 
 type sliceParts struct {

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // A source is one named volume of every patient.
@@ -15,7 +13,7 @@ type source struct {
 	pattern  string
 	mask     bool
 	optional bool
-	dtype    tensor.Dtype
+	dtype    dataset.Dtype
 	fill     float64
 	using    Decoder // nil if the name of the file tells the decoder
 }
@@ -40,7 +38,7 @@ type SourceOption struct{ set func(*source) }
 //
 // The field is float32 unless [As] says otherwise.
 func Scan(name, pattern string, options ...SourceOption) Option {
-	return sourceOf(source{name: name, pattern: pattern, dtype: tensor.Float32}, options)
+	return sourceOf(source{name: name, pattern: pattern, dtype: dataset.Float32}, options)
 }
 
 // Mask adds a volume of labels to a cohort, as [Scan] does. Steps do not
@@ -48,7 +46,7 @@ func Scan(name, pattern string, options ...SourceOption) Option {
 //
 // The field is uint8 unless [As] says otherwise.
 func Mask(name, pattern string, options ...SourceOption) Option {
-	return sourceOf(source{name: name, pattern: pattern, mask: true, dtype: tensor.Uint8}, options)
+	return sourceOf(source{name: name, pattern: pattern, mask: true, dtype: dataset.Uint8}, options)
 }
 
 func sourceOf(s source, options []SourceOption) Option {
@@ -63,7 +61,7 @@ func sourceOf(s source, options []SourceOption) Option {
 // As sets the dtype of the field: an integer of fixed size or a float. A value
 // that an integer dtype cannot hold is an error. Floats are rounded to the
 // dtype.
-func As(dt tensor.Dtype) SourceOption { return SourceOption{func(s *source) { s.dtype = dt }} }
+func As(dt dataset.Dtype) SourceOption { return SourceOption{func(s *source) { s.dtype = dt }} }
 
 // Optional allows patients without this volume. Their samples have the value of
 // [Fill], and a bool field, "ct_present" for the volume "ct", is false.
@@ -91,7 +89,7 @@ func (s source) String() string {
 }
 
 func (s source) checkFill() error {
-	if dense.IsFloat(s.dtype) || holds(s.dtype, s.fill) {
+	if s.dtype.IsFloat() || holds(s.dtype, s.fill) {
 		return nil
 	}
 	return fmt.Errorf("volume: %s: Fill(%v): want a value of %v", s.name, s.fill, s.dtype)

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
@@ -19,8 +18,8 @@ import (
 // made is a volume (1, shape...) whose values are those of golden.py, or of
 // value if that is not nil. Its axes are oblique in LPS.
 func made(name string, mask bool, shape []int, spacing []float64, value func(i int) int16) *volume.Volume {
-	v := &volume.Volume{Name: name, Mask: mask, Dtype: tensor.Int16, World: "LPS", Origin: []float64{10, -20, 30}}
-	v.Shape = append(tensor.Shape{1}, shape...)
+	v := &volume.Volume{Name: name, Mask: mask, Dtype: dataset.Int16, World: "LPS", Origin: []float64{10, -20, 30}}
+	v.Shape = append(dataset.Shape{1}, shape...)
 	v.Axes = []volume.Axis{{Kind: "list"}}
 	c, s := math.Cos(0.3), math.Sin(0.3)
 	directions := [][]float64{{0, 0, -1}, {-s, c, 0}, {c, s, 0}}[3-len(shape):]
@@ -34,7 +33,7 @@ func made(name string, mask bool, shape []int, spacing []float64, value func(i i
 			values[i] = value(i)
 		}
 	}
-	d := dataset.NewCell(dataset.Field{Name: "x", Dtype: tensor.Int16, Shape: v.Shape})
+	d := dataset.NewCell(dataset.Field{Name: "x", Dtype: dataset.Int16, Shape: v.Shape})
 	v.Data = d.Bytes()
 	copy(dense.Values[int16](v.Data), values)
 	return v
@@ -53,7 +52,7 @@ func prepare(t *testing.T, vs []*volume.Volume, steps ...volume.Step) {
 		t.Fatal(err)
 	}
 	for k, v := range vs {
-		if diff := cmp.Diff(outlines[k], v.Header(), cmp.Comparer(func(a, b tensor.Dtype) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(outlines[k], v.Header(), cmp.Comparer(func(a, b dataset.Dtype) bool { return a == b })); diff != "" {
 			t.Errorf("%v: outline -, result +\n%s", steps, diff)
 		}
 	}
@@ -129,7 +128,7 @@ func TestResampleIsThatOfITK(t *testing.T) {
 		}
 		prepare(t, []*volume.Volume{ct, mask}, volume.Resample(c.To...))
 		what := fmt.Sprintf("%v of %v mm to %v mm", c.Shape, c.Spacing, c.To)
-		if !slices.Equal([]int(ct.Shape[1:]), c.Linear.Shape) || ct.Dtype != tensor.Float32 || mask.Dtype != tensor.Int16 {
+		if !slices.Equal([]int(ct.Shape[1:]), c.Linear.Shape) || ct.Dtype != dataset.Float32 || mask.Dtype != dataset.Int16 {
 			t.Errorf("%s: got %v and %v, want %v", what, ct, mask, c.Linear.Shape)
 		}
 		for d, want := range c.Linear.Origin {

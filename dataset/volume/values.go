@@ -5,8 +5,6 @@ import (
 	"math"
 	"reflect"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
@@ -24,8 +22,8 @@ type word interface {
 // Values returns Data as values of type T, without a copy. It panics if T is not v's
 // Dtype.
 func Values[T dataset.Element](v *Volume) []T {
-	if v.Dtype.Type != reflect.TypeFor[T]() {
-		panic(fmt.Sprintf("volume: %v does not hold values of %v", v, reflect.TypeFor[T]()))
+	if v.Dtype != dataset.DtypeOf[T]() {
+		panic(fmt.Sprintf("volume: %v does not hold values of %v", v, dataset.DtypeOf[T]()))
 	}
 	return dense.Values[T](v.Data)
 }
@@ -34,7 +32,7 @@ func Values[T dataset.Element](v *Volume) []T {
 // Data, otherwise they are converted into new memory. Integers beyond 2²⁴ are
 // rounded.
 func (v *Volume) Float32() ([]float32, error) {
-	if v.Dtype == tensor.Float32 {
+	if v.Dtype == dataset.Float32 {
 		return dense.Values[float32](v.Data), nil
 	}
 	to := make([]float32, v.Elements())
@@ -51,7 +49,7 @@ func (v *Volume) SetFloat32(values []float32) {
 	if len(values) != v.Elements() {
 		panic(fmt.Sprintf("volume: SetFloat32 of %d values in a volume of %d", len(values), v.Elements()))
 	}
-	v.Dtype, v.Data = tensor.Float32, dense.Bytes(values)
+	v.Dtype, v.Data = dataset.Float32, dense.Bytes(values)
 }
 
 // copyNumbers converts len(dst) values of v, from index at on.
@@ -62,26 +60,26 @@ func copyNumbers[D float32 | float64 | int64](dst []D, v *Volume, at int) error 
 
 // castExact converts the values to the integer dtype dt. A value that dt cannot hold is
 // an error. It does nothing for floats, which are converted when a sample is copied.
-func (v *Volume) castExact(dt tensor.Dtype) error {
-	if v.Dtype == dt || dense.IsFloat(dt) {
+func (v *Volume) castExact(dt dataset.Dtype) error {
+	if v.Dtype == dt || dt.IsFloat() {
 		return nil
 	}
 	var err error
-	to := make([]byte, v.Elements()*int(dt.Size()))
-	switch dt.Kind() {
-	case reflect.Uint8:
+	to := make([]byte, v.Elements()*dt.Size())
+	switch dt {
+	case dataset.Uint8:
 		err = castInto(to, v)
-	case reflect.Int8:
+	case dataset.Int8:
 		err = castInto(dense.Values[int8](to), v)
-	case reflect.Int16:
+	case dataset.Int16:
 		err = castInto(dense.Values[int16](to), v)
-	case reflect.Uint16:
+	case dataset.Uint16:
 		err = castInto(dense.Values[uint16](to), v)
-	case reflect.Int32:
+	case dataset.Int32:
 		err = castInto(dense.Values[int32](to), v)
-	case reflect.Uint32:
+	case dataset.Uint32:
 		err = castInto(dense.Values[uint32](to), v)
-	case reflect.Int64:
+	case dataset.Int64:
 		err = castInto(dense.Values[int64](to), v)
 	default:
 		err = fmt.Errorf("no conversion of %v to %v", v.Dtype, dt)
@@ -93,7 +91,7 @@ func (v *Volume) castExact(dt tensor.Dtype) error {
 }
 
 func castInto[D number](dst []D, v *Volume) error {
-	if dense.IsFloat(v.Dtype) {
+	if v.Dtype.IsFloat() {
 		return castFloats(dst, v)
 	}
 	var block [1024]int64
@@ -105,7 +103,7 @@ func castInto[D number](dst []D, v *Volume) error {
 		to := dst[at : at+n]
 		for k, x := range block[:n] {
 			to[k] = D(x)
-			if int64(to[k]) != x || x < 0 && v.Dtype == tensor.Uint64 {
+			if int64(to[k]) != x || x < 0 && v.Dtype == dataset.Uint64 {
 				return misfit[D](v, at+k, x)
 			}
 		}
@@ -145,12 +143,12 @@ func misfit[D number](v *Volume, at int, x any) error {
 }
 
 // holds reports whether dt can hold the value.
-func holds(dt tensor.Dtype, x float64) bool {
-	bits := int(dt.Size()) * 8
+func holds(dt dataset.Dtype, x float64) bool {
+	bits := dt.Size() * 8
 	switch dt {
-	case tensor.Float32, tensor.Float64:
+	case dataset.Float32, dataset.Float64:
 		return true
-	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64:
+	case dataset.Int8, dataset.Int16, dataset.Int32, dataset.Int64:
 		return x == math.Trunc(x) && x >= -math.Ldexp(1, bits-1) && x < math.Ldexp(1, bits-1)
 	}
 	return x == math.Trunc(x) && x >= 0 && x < math.Ldexp(1, bits)

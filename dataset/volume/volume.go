@@ -29,9 +29,7 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // A Volume is an array of two or more dimensions with its position in the world:
@@ -40,10 +38,10 @@ type Volume struct {
 	Name string // name of its [Scan] or [Mask] in a cohort, otherwise name of its file
 	Mask bool   // the values are labels, which are not interpolated
 
-	Dtype tensor.Dtype
+	Dtype dataset.Dtype
 	// Shape has the slowest axis first, as in NumPy: (z, y, x) for most files. A
 	// volume of a [Cohort] always has channels first: (channels, z, y, x).
-	Shape tensor.Shape
+	Shape dataset.Shape
 	// Data holds the values in C order and in the machine's byte order, aligned
 	// for Dtype. It is nil where only the header is known.
 	Data []byte
@@ -75,7 +73,7 @@ type Axis struct {
 type Attribute struct{ Key, Value string }
 
 // Elements is the number of values.
-func (v *Volume) Elements() int { return v.Shape.TotalSize() }
+func (v *Volume) Elements() int { return v.Shape.Elements() }
 
 // Bytes is the size of the values in bytes, also if Data is nil.
 func (v *Volume) Bytes() int64 { return int64(v.Elements()) * int64(v.Dtype.Size()) }
@@ -95,7 +93,7 @@ func (v *Volume) Header() *Volume {
 }
 
 // Tensor is a tensor over Data, without a copy.
-func (v *Volume) Tensor() *tensor.Dense { return dense.Tensor(v.Dtype, v.Shape.Clone(), v.Data) }
+func (v *Volume) Tensor() dataset.Tensor { return dataset.NewTensor(v.Dtype, v.Shape, v.Data) }
 
 // Position is the position of a voxel's centre in the world, in mm. index has a
 // number per axis of Shape. ok is false if the origin is unknown, or the

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -38,7 +36,7 @@ func (c *Cohort) Ragged() (*Cut, error) {
 	}
 	first := c.patient(0)
 	rank := len(first.shape)
-	d, err := c.newCut(wholes{c, true}, nil, dataset.Field{Name: "shape", Dtype: tensor.Int64, Shape: tensor.Shape{rank}})
+	d, err := c.newCut(wholes{c, true}, nil, dataset.Field{Name: "shape", Dtype: dataset.Int64, Shape: dataset.Shape{rank}})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +47,7 @@ func (c *Cohort) Ragged() (*Cut, error) {
 	for k := range c.sources {
 		d.spec[k].Ragged = true
 		if planes {
-			d.spec[k].Shape = tensor.Shape(slices.Clone(first.shape[1:]))
+			d.spec[k].Shape = dataset.Shape(slices.Clone(first.shape[1:]))
 		}
 	}
 	return d, d.spec.Validate()

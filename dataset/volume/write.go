@@ -8,8 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
@@ -23,10 +22,10 @@ type writing struct{ gzip bool }
 // reading raw values from the page cache.
 func Gzip() WriteOption { return WriteOption{func(w *writing) { w.gzip = true }} }
 
-var nrrdTypes = map[tensor.Dtype]nrrd.Type{
-	tensor.Int8: nrrd.Int8, tensor.Uint8: nrrd.Uint8, tensor.Int16: nrrd.Int16, tensor.Uint16: nrrd.Uint16,
-	tensor.Int32: nrrd.Int32, tensor.Uint32: nrrd.Uint32, tensor.Int64: nrrd.Int64, tensor.Uint64: nrrd.Uint64,
-	tensor.Float32: nrrd.Float32, tensor.Float64: nrrd.Float64,
+var nrrdTypes = map[dataset.Dtype]nrrd.Type{
+	dataset.Int8: nrrd.Int8, dataset.Uint8: nrrd.Uint8, dataset.Int16: nrrd.Int16, dataset.Uint16: nrrd.Uint16,
+	dataset.Int32: nrrd.Int32, dataset.Uint32: nrrd.Uint32, dataset.Int64: nrrd.Int64, dataset.Uint64: nrrd.Uint64,
+	dataset.Float32: nrrd.Float32, dataset.Float64: nrrd.Float64,
 }
 
 // WriteNRRD writes the volume as an NRRD file with its geometry and attributes.
@@ -64,7 +63,7 @@ func WriteNRRD(w io.Writer, v *Volume, options ...WriteOption) error {
 func (v *Volume) nrrdHeader() (*nrrd.Header, error) {
 	h := &nrrd.Header{Type: nrrdTypes[v.Dtype]}
 	switch {
-	case v.Dtype.Type == nil:
+	case v.Dtype == 0:
 		return nil, errors.New("the Dtype is missing")
 	case h.Type == "":
 		return nil, fmt.Errorf("values of %v, which NRRD does not have", v.Dtype)

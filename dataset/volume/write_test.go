@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
@@ -59,7 +59,7 @@ func TestVolumesComeBackOrAreErrors(t *testing.T) {
 // madeUp is a random volume that a file can hold.
 func madeUp(r *rand.Rand) *volume.Volume {
 	v := &volume.Volume{Mask: r.IntN(4) == 0, Fill: float64(r.IntN(3))}
-	dtypes := []tensor.Dtype{tensor.Uint8, tensor.Int16, tensor.Uint32, tensor.Float32, tensor.Float64}
+	dtypes := []dataset.Dtype{dataset.Uint8, dataset.Int16, dataset.Uint32, dataset.Float32, dataset.Float64}
 	v.Dtype = dtypes[r.IntN(len(dtypes))]
 	world := 1 + r.IntN(5)
 	if v.World = []string{"", "LPS", "RAS", "LAS"}[r.IntN(4)]; v.World != "" {
@@ -157,7 +157,7 @@ func TestWhatNRRDCannotHoldIsAnError(t *testing.T) {
 		{`the origin [-5 +Inf 7] has a number that is not finite`, func(v *volume.Volume) { v.Origin[1] = math.Inf(1) }},
 		{`the origin has no numbers; nil is an unknown one`, func(v *volume.Volume) { v.Origin = []float64{} }},
 		{`23 bytes of data, want 24`, func(v *volume.Volume) { v.Data = v.Data[1:] }},
-		{`the Dtype is missing`, func(v *volume.Volume) { v.Dtype = tensor.Dtype{} }},
+		{`the Dtype is missing`, func(v *volume.Volume) { v.Dtype = dataset.Dtype(0) }},
 		{`line 10: key "a" is on line 9 already`, func(v *volume.Volume) { v.Attributes = []volume.Attribute{{Key: "a"}, {Key: "a"}} }},
 	} {
 		v := maskOf([]int{2, 3, 4}, nil)

@@ -53,7 +53,7 @@ func TestShardsHaveThePixelsOfTheImages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(g["image"].Data().([]uint8), w["image"].Data().([]uint8)) || g["label"].Data() != w["label"].Data() {
+			if !slices.Equal(dataset.ValuesOf[uint8](g["image"]), dataset.ValuesOf[uint8](w["image"])) || g["label"].Data() != w["label"].Data() {
 				t.Errorf("%s: sample %d differs from %s", format, i, folder.Path(i))
 			}
 		}

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"math"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
@@ -25,8 +23,8 @@ func (s spirals) Len() int { return s.n }
 // Spec says that a sample is a point (2) and the number of its spiral.
 func (s spirals) Spec() dataset.Spec {
 	return dataset.Spec{
-		{Name: "point", Dtype: tensor.Float32, Shape: tensor.Shape{2}},
-		{Name: "spiral", Dtype: tensor.Int64},
+		{Name: "point", Dtype: dataset.Float32, Shape: dataset.Shape{2}},
+		{Name: "spiral", Dtype: dataset.Int64},
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -56,8 +54,8 @@ func (l *listed) Len() int { return len(l.paths) }
 // Spec says that a sample is an encoded image, which transform.Images decodes, and a label.
 func (l *listed) Spec() dataset.Spec {
 	return dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true}, // files have different sizes
-		{Name: "label", Dtype: tensor.Int64},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true}, // files have different sizes
+		{Name: "label", Dtype: dataset.Int64},
 	}
 }
 

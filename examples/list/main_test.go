@@ -19,7 +19,7 @@ func TestTheListSaysWhichFilesAreSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(s["image"].Data().([]uint8)) + " " + l.classes[s["label"].Data().(int64)]; got != want {
+		if got := string(dataset.ValuesOf[uint8](s["image"])) + " " + l.classes[dataset.ValuesOf[int64](s["label"])[0]]; got != want {
 			t.Errorf("sample %d: got %s, want %s", i, got, want)
 		}
 	}

@@ -258,7 +258,7 @@ func TestWholePhotosArePackedAndGoOn(t *testing.T) {
 			if fmt.Sprint(wrong) != fmt.Sprint(err) || dataset.Name(again, i) != dataset.Name(direct, i) {
 				t.Errorf("%s: %s: error %v, want %v", level, dataset.Name(again, i), err, wrong)
 			}
-			if err == nil && !bytes.Equal(got["image"].Data().([]uint8), want["image"].Data().([]uint8)) {
+			if err == nil && !bytes.Equal(dataset.ValuesOf[uint8](got["image"]), dataset.ValuesOf[uint8](want["image"])) {
 				t.Errorf("%s: %s has other pixels", level, dataset.Name(again, i))
 			}
 		}

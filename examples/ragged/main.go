@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
@@ -39,8 +37,8 @@ func main() {
 func run() error {
 	words, numbers := vocabulary(sentences)
 	spec := dataset.Spec{
-		{Name: "words", Dtype: tensor.Int64, Ragged: true},
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "words", Dtype: dataset.Int64, Ragged: true},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
 	}
 	ds := dataset.Func(len(sentences), spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		split := strings.Fields(sentences[i])
@@ -68,12 +66,9 @@ func run() error {
 		}
 		fmt.Printf("%d words, sentences begin at %v\n", batch.Tensor("words").Shape()[0], batch.Offsets("words")[:batch.Len()])
 		padded := loader.Padded(batch, "words", int64(0))
+		words, length := dataset.ValuesOf[int64](padded), padded.Shape()[1]
 		for k, text := range batch.Strings("text") {
-			row, err := padded.Slice(tensor.S(k))
-			if err != nil {
-				return err
-			}
-			fmt.Printf("  %v  %s\n", row.Data(), text)
+			fmt.Printf("  %v  %s\n", words[k*length:(k+1)*length], text)
 		}
 	}
 	fmt.Println("word 5 is", words[5])

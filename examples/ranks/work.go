@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
@@ -22,7 +20,7 @@ func work(out, after string, step time.Duration) error {
 	if err != nil {
 		return err
 	}
-	ds := dataset.Func(samples, dataset.Spec{{Name: "x", Dtype: tensor.Int64}},
+	ds := dataset.Func(samples, dataset.Spec{{Name: "x", Dtype: dataset.Int64}},
 		func(_ context.Context, i int, dst dataset.Slot) error {
 			dataset.Set(dst, 0, int64(i))
 			return nil

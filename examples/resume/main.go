@@ -19,8 +19,6 @@ import (
 	"io/fs"
 	"os"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
@@ -99,7 +97,7 @@ func save(path string, p loader.Position) error {
 
 // noisy is a dataset of n numbers with random noise, as augmentations add.
 func noisy(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float64}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float64}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, float64(i)+dst.Rand().NormFloat64())
 		return nil

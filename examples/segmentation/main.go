@@ -11,8 +11,7 @@ import (
 	"context"
 	"fmt"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/scenes"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
 	"github.com/penstock-go/penstock/internal/usage"
@@ -37,7 +36,7 @@ func run(file string) error {
 		return err
 	}
 	ds, err := transform.Images(painted,
-		transform.Mask("mask").Fill(ignored).Dtype(tensor.Int64),
+		transform.Mask("mask").Fill(ignored).Dtype(dataset.Int64),
 		transform.RandomResize(96, 320),
 		transform.RandomCrop(size).PadIfNeeded(),
 		transform.RandomHorizontalFlip(0.5),

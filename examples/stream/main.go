@@ -19,8 +19,6 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/internal/usage"
@@ -80,7 +78,7 @@ func run(ctx context.Context, o options) (weights [2]float64, err error) {
 		follow.stop() // ends a Read that waits for the producer
 		err = errors.Join(err, ds.Close())
 	}()
-	points, err := dataset.Map(ds, dataset.Spec{{Name: "x", Dtype: tensor.Float64}, {Name: "y", Dtype: tensor.Float64}}, parse)
+	points, err := dataset.Map(ds, dataset.Spec{{Name: "x", Dtype: dataset.Float64}, {Name: "y", Dtype: dataset.Float64}}, parse)
 	if err != nil {
 		return weights, err
 	}

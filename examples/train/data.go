@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/transform"
@@ -62,7 +60,7 @@ func prepare(photos dataset.Dataset, step transform.Step, classes int) (dataset.
 	}
 	spec := ds.Spec()
 	label, target := spec.Index("label"), len(spec)
-	spec = append(spec[:target:target], dataset.Field{Name: "target", Dtype: tensor.Float32, Shape: tensor.Shape{classes}})
+	spec = append(spec[:target:target], dataset.Field{Name: "target", Dtype: dataset.Float32, Shape: dataset.Shape{classes}})
 	return dataset.Map(ds, spec, func(dst, src dataset.Slot) error {
 		dataset.Row[float32](dst, target)[dataset.Row[int64](src, label)[0]] = 1
 		return nil

@@ -117,8 +117,8 @@ func TestTargetsAreTheLabelsAndTheSplitSharesNoImage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			label := sample["label"].Data().(int64)
-			for class, v := range sample["target"].Data().([]float32) {
+			label := dataset.ValuesOf[int64](sample["label"])[0]
+			for class, v := range dataset.ValuesOf[float32](sample["target"]) {
 				if want := class == int(label); (v == 1) != want || v != 0 && v != 1 {
 					t.Errorf("%s of class %d: target %d is %v", name, label, class, v)
 				}

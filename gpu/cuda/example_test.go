@@ -64,7 +64,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer memory.Close()
-	ones := dataset.Func(12, dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{3}}},
+	ones := dataset.Func(12, dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{3}}},
 		func(_ context.Context, i int, dst dataset.Slot) error {
 			copy(dataset.Row[float32](dst, 0), []float32{1, 1, 1})
 			return nil
@@ -96,7 +96,7 @@ func ExampleInput_Set() {
 		fmt.Println(err)
 		return
 	}
-	short := gpu.Column{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}}
+	short := gpu.Column{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{2, 3}}
 	fmt.Println(x.Set(short)) // cuda: input "x": float32 of shape (2, 3), want float32 of shape (4, 3)
 }
 

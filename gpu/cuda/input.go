@@ -13,6 +13,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/loader/tensors"
 )
 
 // An Input is a node of a graph whose value is a batch that a [gpu.Stage] has uploaded.
@@ -54,7 +55,7 @@ func (in *Input) Set(c gpu.Column) error {
 }
 
 func (in *Input) set(c gpu.Column) error {
-	if c.Dtype != in.op.dtype || !c.Shape.Eq(in.op.shape) {
+	if tensors.Dtype(c.Dtype) != in.op.dtype || !slices.Equal(c.Shape, []int(in.op.shape)) {
 		return fmt.Errorf("input %q: %v of shape %v, want %v of shape %v", in.field, c.Dtype, c.Shape, in.op.dtype, in.op.shape)
 	}
 	in.op.memory, in.op.bytes = c.Pointer, c.Bytes

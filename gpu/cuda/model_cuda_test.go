@@ -37,8 +37,8 @@ func sample(i int) (x [width]float32, y [outputs]float32) {
 
 func samples(n int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{width}},
-		{Name: "y", Dtype: tensor.Float32, Shape: tensor.Shape{outputs}},
+		{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{width}},
+		{Name: "y", Dtype: dataset.Float32, Shape: dataset.Shape{outputs}},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		x, y := sample(i)

@@ -94,7 +94,7 @@ func TestCuDNNWorksInTheVMsContextAfterAnInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, device)
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{1, 1, width}}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{1, 1, width}}}
 	ds := dataset.Func(rows, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		v, _ := sample(i)
 		copy(dataset.Row[float32](dst, 0), v[:])

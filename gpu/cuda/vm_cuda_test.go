@@ -17,6 +17,7 @@ import (
 	"github.com/penstock-go/penstock/gpu/cuda"
 	"github.com/penstock-go/penstock/gpu/feed"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/tensors"
 )
 
 func TestBoundSlabsTrainAsByHandAndAreCopiedOnceFromWhereTheyLie(t *testing.T) {
@@ -50,7 +51,7 @@ func TestBoundSlabsTrainAsByHandAndAreCopiedOnceFromWhereTheyLie(t *testing.T) {
 		}
 		all := uploads()
 		for _, field := range []string{"x", "y"} {
-			slab := b.Tensor(field)
+			slab := tensors.Of(b, field)
 			n := 0
 			for _, u := range all[seen:] {
 				if uintptr(u[0]) == slab.Uintptr() && u[2] == uint64(slab.MemSize()) {

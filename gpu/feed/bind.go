@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/tensors"
 )
 
 // bind gives the inputs their values: the batch's own memory, or a padded copy if the
@@ -81,7 +82,7 @@ func field(b *loader.Batch, name string) (*tensor.Dense, error) {
 		case f.Ragged:
 			return nil, errors.New("the field is ragged: want samples of equal shape")
 		default:
-			return b.Tensor(name), nil
+			return tensors.Of(b, name), nil
 		}
 	}
 	return nil, errors.New("the batch has no such field")

@@ -17,8 +17,8 @@ import (
 // points is a dataset of n samples: x is (i+1, i+1, i+1) and y is 2(i+1).
 func points(n int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "x", Dtype: tensor.Float64, Shape: tensor.Shape{3}},
-		{Name: "y", Dtype: tensor.Float64},
+		{Name: "x", Dtype: dataset.Float64, Shape: dataset.Shape{3}},
+		{Name: "y", Dtype: dataset.Float64},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		v := float64(i + 1)

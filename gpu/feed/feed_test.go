@@ -15,13 +15,14 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu/feed"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/tensors"
 )
 
 const rows, width = 4, 3
 
 // numbers is a dataset of n samples; every value of sample i is i+1.
 func numbers(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float64, Shape: tensor.Shape{width}}, {Name: "y", Dtype: tensor.Float64}, {Name: "label", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float64, Shape: dataset.Shape{width}}, {Name: "y", Dtype: dataset.Float64}, {Name: "label", Dtype: dataset.Int64}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		x := dataset.Row[float64](dst, 0)
 		for k := range x {
@@ -110,7 +111,7 @@ func TestFullBatchesAreBoundWithoutACopy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.x.Value().Uintptr() != b.Tensor("x").Uintptr() {
+		if m.x.Value().Uintptr() != tensors.Of(b, "x").Uintptr() {
 			t.Error("the input is a copy")
 		}
 		for k, v := range loader.Values[float64](b, "x") {
@@ -130,7 +131,7 @@ func TestInputsReferToNoBatchAfterTheLoop(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slabs[b.Tensor("x").Uintptr()] = true
+			slabs[tensors.Of(b, "x").Uintptr()] = true
 			if b.Number() == last {
 				break
 			}

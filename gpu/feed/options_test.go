@@ -36,7 +36,7 @@ func TestFieldsThatDoNotFitAreErrors(t *testing.T) {
 // TestRaggedFieldsAreErrorsThoughTheirElementsWouldFit: four samples have four
 // elements in all, but not one each.
 func TestRaggedFieldsAreErrorsThoughTheirElementsWouldFit(t *testing.T) {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float64, Ragged: true}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float64, Ragged: true}}
 	ds := dataset.Func(rows, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		clear(dataset.Grow[float64](dst, 0, 2*(i%2)))
 		return nil

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -92,7 +90,7 @@ func (s *subject) hidden() error {
 	s.step("a Stage with a kernel in the loop body")
 	const batches, loops = 30, 5
 	bytes := s.largest / 8
-	ds := dataset.Func(batches, dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{bytes}}},
+	ds := dataset.Func(batches, dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{bytes}}},
 		func(context.Context, int, dataset.Slot) error { return nil })
 	stage, err := s.staged(ds, 1, 3)
 	if err != nil {

@@ -8,8 +8,6 @@ import (
 	"time"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/loader"
@@ -23,7 +21,7 @@ func value(i, k int) int64 { return int64(i)*1_000_003 + int64(k) }
 
 // numbered is a dataset of which every sample differs.
 func numbered(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64, Shape: tensor.Shape{rowWidth}}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int64, Shape: dataset.Shape{rowWidth}}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		for k, row := 0, dataset.Row[int64](dst, 0); k < rowWidth; k++ {
 			row[k] = value(i, k)

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
@@ -40,7 +38,7 @@ func newPerceptron() *perceptron {
 
 // problem is the dataset: x is random, y a function of it.
 func problem() dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{width}}, {Name: "y", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{width}}, {Name: "y", Dtype: dataset.Float32}}
 	return dataset.Func(rows*steps, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		x, y := sample(i)
 		copy(dataset.Row[float32](dst, 0), x)

@@ -9,10 +9,9 @@ import (
 	"io/fs"
 	"math"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/encoding"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -23,7 +22,7 @@ type Array struct {
 
 	field    dataset.Field
 	n        int
-	encoding files.Encoding
+	encoding encoding.Encoding
 	fortran  bool // the first index varies fastest
 
 	offset int64  // of the first sample in the file
@@ -32,8 +31,8 @@ type Array struct {
 }
 
 // New makes an array of that shape. field is the name of the samples' field.
-func New(field string, e files.Encoding, shape []int, fortran bool) (*Array, error) {
-	f := dataset.Field{Name: field, Dtype: e.Dtype, Shape: tensor.Shape(shape[1:])}
+func New(field string, e encoding.Encoding, shape []int, fortran bool) (*Array, error) {
+	f := dataset.Field{Name: field, Dtype: e.Dtype, Shape: dataset.Shape(shape[1:])}
 	if err := (dataset.Spec{f}).Validate(); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/encoding"
 )
 
 // Field is the index of the field of ds with that name, which must have a fixed size. It is an
@@ -32,7 +32,7 @@ func Field(ds dataset.Dataset, name string) (int, error) {
 }
 
 // Write writes a header and then field k of all samples, one by one as they are read.
-func Write(ctx context.Context, w io.Writer, header []byte, ds dataset.Dataset, k int, e files.Encoding) error {
+func Write(ctx context.Context, w io.Writer, header []byte, ds dataset.Dataset, k int, e encoding.Encoding) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	out.Write(header) // its error is kept for Flush
 	err := dataset.Each(ctx, ds, func(i int, s dataset.Slot) error {

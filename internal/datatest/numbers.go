@@ -3,14 +3,12 @@ package datatest
 import (
 	"context"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 )
 
 // Numbers has n samples of the field "x", int64, which is their index. place is called first.
 func Numbers(n int, place func(i int, dst dataset.Slot) error) dataset.Dataset {
-	return dataset.Func(n, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	return dataset.Func(n, dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		if err := place(i, dst); err != nil {
 			return err
 		}

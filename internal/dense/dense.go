@@ -1,22 +1,13 @@
-// Package dense converts between bytes, values and tensors without a copy. It also
-// lists the dtypes of fixed size.
+// Package dense converts between bytes and values without a copy.
 package dense
 
-import (
-	"fmt"
-	"reflect"
-	"unsafe"
+import "unsafe"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
-)
-
-// Element is every type of fixed size.
+// Element is every type of fixed size that a field may hold.
 type Element interface {
-	bool | int | int8 | int16 | int32 | int64 |
-		uint | uint8 | uint16 | uint32 | uint64 |
-		float32 | float64 | complex64 | complex128 | half.Float16 | half.BFloat16
+	~bool | ~int | ~int8 | ~int16 | ~int32 | ~int64 |
+		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
+		~float32 | ~float64 | ~complex64 | ~complex128
 }
 
 // Values is b as values of T, without a copy. It is nil if b is empty. b must be
@@ -34,60 +25,4 @@ func Bytes[T Element](values []T) []byte {
 		return nil
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(values[0])))
-}
-
-// Cast is b as values of T, without a copy. It panics if T is not the dtype dt of b.
-func Cast[T Element](dt tensor.Dtype, b []byte) []T {
-	if dt.Type != reflect.TypeFor[T]() {
-		panic(fmt.Sprintf("values of %v, not %v", dt, reflect.TypeFor[T]()))
-	}
-	return Values[T](b)
-}
-
-// Tensor makes a tensor of that dtype and shape that shares the memory of b. b must be
-// aligned for the dtype and have exactly the size of the shape.
-func Tensor(dt tensor.Dtype, shape tensor.Shape, b []byte) *tensor.Dense {
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing(dt, b)))
-}
-
-func backing(dt tensor.Dtype, b []byte) any {
-	switch dt {
-	case half.Float16Dtype:
-		return Values[half.Float16](b)
-	case half.BFloat16Dtype:
-		return Values[half.BFloat16](b)
-	}
-	switch dt.Kind() {
-	case reflect.Bool:
-		return Values[bool](b)
-	case reflect.Int:
-		return Values[int](b)
-	case reflect.Int8:
-		return Values[int8](b)
-	case reflect.Int16:
-		return Values[int16](b)
-	case reflect.Int32:
-		return Values[int32](b)
-	case reflect.Int64:
-		return Values[int64](b)
-	case reflect.Uint:
-		return Values[uint](b)
-	case reflect.Uint8:
-		return b
-	case reflect.Uint16:
-		return Values[uint16](b)
-	case reflect.Uint32:
-		return Values[uint32](b)
-	case reflect.Uint64:
-		return Values[uint64](b)
-	case reflect.Float32:
-		return Values[float32](b)
-	case reflect.Float64:
-		return Values[float64](b)
-	case reflect.Complex64:
-		return Values[complex64](b)
-	case reflect.Complex128:
-		return Values[complex128](b)
-	}
-	panic(fmt.Sprintf("dtype %v has no fixed size", dt))
 }

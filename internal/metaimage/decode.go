@@ -31,7 +31,7 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	}
 	data := f.Bytes()
 	if h.big == bulk.LittleEndian() && h.binary {
-		bulk.Swap(data, int(h.Dtype.Size()))
+		bulk.Swap(data, h.Dtype.Size())
 	}
 	return data, nil
 }
@@ -86,7 +86,7 @@ func (h *Header) take(fsys fs.FS, f *bulk.Filler, name string, size int64) error
 		}
 		return f.TakeUnzipped(z, size)
 	case !h.binary:
-		return f.Take(bulk.NewNumbers(f.Source, h.Dtype.Kind()), size)
+		return f.Take(bulk.NewNumbers(f.Source, h.Dtype.Type().Kind()), size)
 	}
 	return f.Take(f.Source, size)
 }

@@ -37,7 +37,7 @@ func TestFilesReadAsSimpleITKReadsThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := m.Dtype.Name(); got != want.Dtype {
+			if got := m.Dtype.String(); got != want.Dtype {
 				t.Errorf("dtype: got %s, want %s", got, want.Dtype)
 			}
 			if !slices.Equal(m.Shape(), want.Sizes) {

@@ -9,8 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -23,7 +22,7 @@ type Image struct {
 
 // A Header holds the fields that describe the values and the geometry, and all others as text.
 type Header struct {
-	Dtype    tensor.Dtype
+	Dtype    dataset.Dtype
 	Sizes    []int // the fastest axis first: x, y, z and up to seven more
 	Channels int   // values per element, which are adjacent in memory
 
@@ -57,7 +56,7 @@ func (h *Header) Shape() []int {
 
 // Bytes is the size of the decoded data in bytes. It is an error if that does not fit an int.
 func (h *Header) Bytes() (int64, error) {
-	n, ok := bulk.Size(int(h.Dtype.Size()), h.Shape())
+	n, ok := bulk.Size(h.Dtype.Size(), h.Shape())
 	if !ok {
 		return 0, fmt.Errorf("DimSize: %v elements of %d values are more than memory can hold", h.Sizes, h.Channels)
 	}

@@ -9,8 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
@@ -125,10 +124,10 @@ func (p *parser) next() (string, error) {
 }
 
 // types are the dtypes of elements, with the sizes that MetaIO uses on all systems.
-var types = map[string]tensor.Dtype{
-	"MET_CHAR": tensor.Int8, "MET_ASCII_CHAR": tensor.Int8, "MET_UCHAR": tensor.Uint8, "MET_SHORT": tensor.Int16, "MET_USHORT": tensor.Uint16,
-	"MET_INT": tensor.Int32, "MET_UINT": tensor.Uint32, "MET_LONG": tensor.Int32, "MET_ULONG": tensor.Uint32,
-	"MET_LONG_LONG": tensor.Int64, "MET_ULONG_LONG": tensor.Uint64, "MET_FLOAT": tensor.Float32, "MET_DOUBLE": tensor.Float64,
+var types = map[string]dataset.Dtype{
+	"MET_CHAR": dataset.Int8, "MET_ASCII_CHAR": dataset.Int8, "MET_UCHAR": dataset.Uint8, "MET_SHORT": dataset.Int16, "MET_USHORT": dataset.Uint16,
+	"MET_INT": dataset.Int32, "MET_UINT": dataset.Uint32, "MET_LONG": dataset.Int32, "MET_ULONG": dataset.Uint32,
+	"MET_LONG_LONG": dataset.Int64, "MET_ULONG_LONG": dataset.Uint64, "MET_FLOAT": dataset.Float32, "MET_DOUBLE": dataset.Float64,
 }
 
 // field reads one field. If a field has several names, the oldest is last.

@@ -63,7 +63,7 @@ func TestFilesReadAsNibabelReadsThem(t *testing.T) {
 }
 
 func compareData(t *testing.T, m *nifti.Image, want golden) {
-	if got := m.Dtype.Name(); got != want.Dtype {
+	if got := m.Dtype.String(); got != want.Dtype {
 		t.Errorf("dtype: got %s, want %s", got, want.Dtype)
 	}
 	if !slices.Equal(m.Sizes, want.Sizes) {

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
@@ -84,44 +83,44 @@ const (
 
 // element is the number of parts of an element, their dtype, and the datatype's name. Parts is 0 if the datatype is not
 // supported.
-func (d Datatype) element() (dtype tensor.Dtype, parts int, name string) {
+func (d Datatype) element() (dtype dataset.Dtype, parts int, name string) {
 	switch d {
 	case Uint8:
-		return tensor.Uint8, 1, "uint8"
+		return dataset.Uint8, 1, "uint8"
 	case Int16:
-		return tensor.Int16, 1, "int16"
+		return dataset.Int16, 1, "int16"
 	case Int32:
-		return tensor.Int32, 1, "int32"
+		return dataset.Int32, 1, "int32"
 	case Float32:
-		return tensor.Float32, 1, "float32"
+		return dataset.Float32, 1, "float32"
 	case Complex64:
-		return tensor.Float32, 2, "complex64"
+		return dataset.Float32, 2, "complex64"
 	case Float64:
-		return tensor.Float64, 1, "float64"
+		return dataset.Float64, 1, "float64"
 	case RGB24:
-		return tensor.Uint8, 3, "RGB24"
+		return dataset.Uint8, 3, "RGB24"
 	case Int8:
-		return tensor.Int8, 1, "int8"
+		return dataset.Int8, 1, "int8"
 	case Uint16:
-		return tensor.Uint16, 1, "uint16"
+		return dataset.Uint16, 1, "uint16"
 	case Uint32:
-		return tensor.Uint32, 1, "uint32"
+		return dataset.Uint32, 1, "uint32"
 	case Int64:
-		return tensor.Int64, 1, "int64"
+		return dataset.Int64, 1, "int64"
 	case Uint64:
-		return tensor.Uint64, 1, "uint64"
+		return dataset.Uint64, 1, "uint64"
 	case Complex128:
-		return tensor.Float64, 2, "complex128"
+		return dataset.Float64, 2, "complex128"
 	case RGBA32:
-		return tensor.Uint8, 4, "RGBA32"
+		return dataset.Uint8, 4, "RGBA32"
 	case Binary:
-		return tensor.Uint8, 0, "binary"
+		return dataset.Uint8, 0, "binary"
 	case Float128:
-		return tensor.Uint8, 0, "float128"
+		return dataset.Uint8, 0, "float128"
 	case Complex256:
-		return tensor.Uint8, 0, "complex256"
+		return dataset.Uint8, 0, "complex256"
 	}
-	return tensor.Uint8, 0, "unknown"
+	return dataset.Uint8, 0, "unknown"
 }
 
 // String is the datatype's name in the NIfTI documentation.
@@ -131,7 +130,7 @@ func (d Datatype) String() string {
 }
 
 // Dtype is the dtype of the values. For complex numbers and colours it is the dtype of the parts.
-func (h *Header) Dtype() tensor.Dtype {
+func (h *Header) Dtype() dataset.Dtype {
 	dtype, _, _ := h.Datatype.element()
 	return dtype
 }
@@ -148,7 +147,7 @@ func (h *Header) Shape() []int {
 // Bytes is the size of the decoded data in bytes. It is an error if that does not fit an int.
 func (h *Header) Bytes() (int64, error) {
 	dtype, parts, _ := h.Datatype.element()
-	n, ok := bulk.Size(parts*int(dtype.Size()), h.Dim)
+	n, ok := bulk.Size(parts*dtype.Size(), h.Dim)
 	if !ok {
 		return 0, fmt.Errorf("dim: %v elements of type %v are more than memory can hold", h.Dim, h.Datatype)
 	}

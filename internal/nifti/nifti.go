@@ -13,8 +13,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
@@ -23,9 +22,9 @@ import (
 // An Image is an array with its header.
 type Image struct {
 	Header
-	Dtype tensor.Dtype // of a value
-	Sizes []int        // the shape of Data, as [Header.Shape] gives it
-	Data  []byte       // stored values, without slope and intercept, in the machine's byte order, aligned to 64 bytes
+	Dtype dataset.Dtype // of a value
+	Sizes []int         // the shape of Data, as [Header.Shape] gives it
+	Data  []byte        // stored values, without slope and intercept, in the machine's byte order, aligned to 64 bytes
 }
 
 // ReadHeader reads the header of the named file, with its extensions. The name may be that of either file of a pair.
@@ -134,7 +133,7 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	}
 	data := f.Bytes()
 	if h.swapped() {
-		bulk.Swap(data, int(h.Dtype().Size()))
+		bulk.Swap(data, h.Dtype().Size())
 	}
 	return data, nil
 }

@@ -149,7 +149,7 @@ func (h *Header) shape(f fields) error {
 	if parts == 0 {
 		return fmt.Errorf("datatype: %d (%s) is not supported", int(h.Datatype), name)
 	}
-	if want := 8 * parts * int(dtype.Size()); h.Bitpix != 0 && h.Bitpix != want {
+	if want := 8 * parts * dtype.Size(); h.Bitpix != 0 && h.Bitpix != want {
 		return fmt.Errorf("bitpix: %d, but datatype %s has %d", h.Bitpix, name, want)
 	}
 	least := int64(len(f.b) + 4)

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/encoding"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -27,7 +27,7 @@ const (
 
 // A Header is what precedes the data in a file.
 type Header struct {
-	Encoding files.Encoding
+	Encoding encoding.Encoding
 	Fortran  bool // the first index is the fastest
 	Shape    []int
 }
@@ -254,15 +254,15 @@ func (p *parser) number() (int, error) {
 
 // descr reads the dtype: a character for the byte order, a letter for the type of
 // number, and the size of a value in bytes.
-func (p *parser) descr() (files.Encoding, error) {
+func (p *parser) descr() (encoding.Encoding, error) {
 	p.space()
 	begin := p.at
 	if strings.HasPrefix(p.text[p.at:], "[") || strings.HasPrefix(p.text[p.at:], "(") {
-		return files.Encoding{}, errors.New("a structured type: want an array of plain numbers; save its columns one by one")
+		return encoding.Encoding{}, errors.New("a structured type: want an array of plain numbers; save its columns one by one")
 	}
 	descr, err := p.quoted()
 	if err != nil {
-		return files.Encoding{}, err
+		return encoding.Encoding{}, err
 	}
 	k, err := encodingOf(descr)
 	if err != nil {
@@ -271,7 +271,7 @@ func (p *parser) descr() (files.Encoding, error) {
 	return k, err
 }
 
-func encodingOf(descr string) (files.Encoding, error) {
+func encodingOf(descr string) (encoding.Encoding, error) {
 	code, big, ordered := descr, !bulk.LittleEndian(), true
 	if code != "" {
 		switch code[0] {
@@ -286,26 +286,26 @@ func encodingOf(descr string) (files.Encoding, error) {
 		}
 	}
 	if code == "f2" && ordered {
-		return files.Float16(big), nil
+		return encoding.Float16(big), nil
 	}
 	if dt, ok := dtypes[code]; ok && (ordered || dt.Size() == 1) {
-		return files.EncodingOf(dt, big), nil
+		return encoding.Of(dt, big), nil
 	}
 	switch {
 	case strings.HasPrefix(code, "O"):
-		return files.Encoding{}, fmt.Errorf("type %q: Python objects, which are pickled: want numbers or bool", descr)
+		return encoding.Encoding{}, fmt.Errorf("type %q: Python objects, which are pickled: want numbers or bool", descr)
 	case strings.HasPrefix(code, "S") || strings.HasPrefix(code, "U") || strings.HasPrefix(code, "a"):
-		return files.Encoding{}, fmt.Errorf("type %q: text: want numbers or bool", descr)
+		return encoding.Encoding{}, fmt.Errorf("type %q: text: want numbers or bool", descr)
 	case strings.HasPrefix(code, "M") || strings.HasPrefix(code, "m"):
-		return files.Encoding{}, fmt.Errorf("type %q: times: want numbers or bool; save them as int64", descr)
+		return encoding.Encoding{}, fmt.Errorf("type %q: times: want numbers or bool; save them as int64", descr)
 	}
-	return files.Encoding{}, fmt.Errorf("type %q: want bool, an integer of 1 to 8 bytes, a float of 2, 4 or 8, or a complex number of 8 or 16", descr)
+	return encoding.Encoding{}, fmt.Errorf("type %q: want bool, an integer of 1 to 8 bytes, a float of 2, 4 or 8, or a complex number of 8 or 16", descr)
 }
 
-var dtypes = map[string]tensor.Dtype{
-	"b1": tensor.Bool,
-	"i1": tensor.Int8, "i2": tensor.Int16, "i4": tensor.Int32, "i8": tensor.Int64,
-	"u1": tensor.Uint8, "u2": tensor.Uint16, "u4": tensor.Uint32, "u8": tensor.Uint64,
-	"f4": tensor.Float32, "f8": tensor.Float64,
-	"c8": tensor.Complex64, "c16": tensor.Complex128,
+var dtypes = map[string]dataset.Dtype{
+	"b1": dataset.Bool,
+	"i1": dataset.Int8, "i2": dataset.Int16, "i4": dataset.Int32, "i8": dataset.Int64,
+	"u1": dataset.Uint8, "u2": dataset.Uint16, "u4": dataset.Uint32, "u8": dataset.Uint64,
+	"f4": dataset.Float32, "f8": dataset.Float64,
+	"c8": dataset.Complex64, "c16": dataset.Complex128,
 }

@@ -6,15 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // HeaderOf makes a header of version 1.0, or 2.0 if it is long. It is padded so that
 // the data begins at a multiple of 64 bytes.
-func HeaderOf(dt tensor.Dtype, shape []int) []byte {
+func HeaderOf(dt dataset.Dtype, shape []int) []byte {
 	dims := make([]string, len(shape))
 	for i, d := range shape {
 		dims[i] = strconv.Itoa(d)
@@ -41,9 +39,9 @@ func HeaderOf(dt tensor.Dtype, shape []int) []byte {
 }
 
 // descrOf is NumPy's name of a dtype in the machine's byte order.
-func descrOf(dt tensor.Dtype) string {
-	size := int(dt.Size())
-	letter := map[string]string{"bool": "b", "int": "i", "uint": "u", "float": "f", "complex": "c"}[strings.TrimRight(dense.Name(dt), "0123456789")]
+func descrOf(dt dataset.Dtype) string {
+	size := dt.Size()
+	letter := map[string]string{"bool": "b", "int": "i", "uint": "u", "float": "f", "complex": "c"}[strings.TrimRight(dt.String(), "0123456789")]
 	switch {
 	case size == 1:
 		return fmt.Sprint("|", letter, size)

@@ -85,7 +85,7 @@ func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
 	var r io.Reader = src
 	switch d.Encoding {
 	case ASCII:
-		r = bulk.NewNumbers(src, d.Dtype().Kind())
+		r = bulk.NewNumbers(src, d.Dtype().Type().Kind())
 	case Hex:
 		r = &hexadecimal{src: src}
 	case ZRL:

@@ -58,7 +58,7 @@ func compare(t *testing.T, fsys fs.FS, name string, want golden) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Dtype.Name(); got != want.Dtype {
+	if got := m.Dtype.String(); got != want.Dtype {
 		t.Errorf("dtype: got %s, want %s", got, want.Dtype)
 	}
 	if !slices.Equal(m.Sizes, want.Sizes) {

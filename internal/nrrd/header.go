@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
@@ -110,7 +109,7 @@ func (h *Header) Value(key string) (value string, ok bool) {
 }
 
 // Dtype is the dtype of the elements. It is Uint8 for blocks.
-func (h *Header) Dtype() tensor.Dtype { return h.Type.dtype() }
+func (h *Header) Dtype() dataset.Dtype { return h.Type.dtype() }
 
 // Shape is the shape of the decoded data, the fastest axis first. For blocks BlockSize is the first axis, before Sizes.
 func (h *Header) Shape() []int {

@@ -3,7 +3,7 @@ package nrrd
 import (
 	"strings"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // The names below and their synonyms are Teem's. As in Teem, upper and lower case are the same.
@@ -49,28 +49,28 @@ func (t Type) size() int {
 	return 1
 }
 
-func (t Type) dtype() tensor.Dtype {
+func (t Type) dtype() dataset.Dtype {
 	switch t {
 	case Int8:
-		return tensor.Int8
+		return dataset.Int8
 	case Int16:
-		return tensor.Int16
+		return dataset.Int16
 	case Uint16:
-		return tensor.Uint16
+		return dataset.Uint16
 	case Int32:
-		return tensor.Int32
+		return dataset.Int32
 	case Uint32:
-		return tensor.Uint32
+		return dataset.Uint32
 	case Int64:
-		return tensor.Int64
+		return dataset.Int64
 	case Uint64:
-		return tensor.Uint64
+		return dataset.Uint64
 	case Float32:
-		return tensor.Float32
+		return dataset.Float32
 	case Float64:
-		return tensor.Float64
+		return dataset.Float64
 	}
-	return tensor.Uint8
+	return dataset.Uint8
 }
 
 func encodingOf(name string) (Encoding, bool) {

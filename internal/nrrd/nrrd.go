@@ -10,8 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -19,9 +18,9 @@ import (
 // An Image is an array with its header.
 type Image struct {
 	Header
-	Dtype tensor.Dtype // of an element; uint8 for blocks
-	Sizes []int        // the shape of Data, as [Header.Shape] gives it
-	Data  []byte       // in the machine's byte order, aligned to 64 bytes
+	Dtype dataset.Dtype // of an element; uint8 for blocks
+	Sizes []int         // the shape of Data, as [Header.Shape] gives it
+	Data  []byte        // in the machine's byte order, aligned to 64 bytes
 }
 
 // ReadHeader reads the header of the named file, attached or detached. It does not open data files.

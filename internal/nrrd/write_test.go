@@ -10,14 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"gorgonia.org/tensor"
 
-	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
-func tensorOf(m *nrrd.Image) *tensor.Dense {
-	return dense.Tensor(m.Dtype, tensor.Shape(m.Sizes), m.Data)
+func tensorOf(m *nrrd.Image) dataset.Tensor {
+	return dataset.NewTensor(m.Dtype, dataset.Shape(m.Sizes), m.Data)
 }
 
 // same compares headers without the fields that Write sets itself.

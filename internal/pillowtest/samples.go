@@ -4,15 +4,14 @@ import (
 	"image"
 	"testing"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // A SampleDecoder is a decoder that also returns samples as they are stored.
 type SampleDecoder interface {
 	Header(data []byte) (w, h int, err error)
-	StoredSamples() (n int, dtype tensor.Dtype, ok bool)
+	StoredSamples() (n int, dtype dataset.Dtype, ok bool)
 	DecodeSamples(dst []float32, window image.Rectangle) error
 }
 

@@ -4,17 +4,17 @@ import (
 	"encoding/binary"
 	"image"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // StoredSamples is the number of samples per pixel of the file whose header was read: 1 for grey,
 // 2 with alpha, 3 for colours and palettes, 4 with alpha.
-func (d *Decoder) StoredSamples() (n int, dtype tensor.Dtype, ok bool) {
+func (d *Decoder) StoredSamples() (n int, dtype dataset.Dtype, ok bool) {
 	n = d.colour.channels()
 	if d.colour == Palette {
 		n = 3
 	}
-	return n, tensor.Uint16, d.data != nil
+	return n, dataset.Uint16, d.data != nil
 }
 
 // DecodeSamples writes the window, which is the whole image or a part of it, one plane after the

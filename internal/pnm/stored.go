@@ -6,16 +6,16 @@ import (
 	"image"
 	"math"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // StoredSamples is the number of samples per pixel of the file whose header was read, and
 // their dtype: float32 for PFM, otherwise uint16.
-func (d *Decoder) StoredSamples() (n int, dtype tensor.Dtype, ok bool) {
+func (d *Decoder) StoredSamples() (n int, dtype dataset.Dtype, ok bool) {
 	if d.kind.float {
-		return d.kind.bands, tensor.Float32, d.data != nil
+		return d.kind.bands, dataset.Float32, d.data != nil
 	}
-	return d.kind.bands, tensor.Uint16, d.data != nil
+	return d.kind.bands, dataset.Uint16, d.data != nil
 }
 
 // GreyBits is how many bits Pillow's grey values of the file whose header was read have: 1, 8 or 16. It

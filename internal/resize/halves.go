@@ -4,18 +4,16 @@ import (
 	"fmt"
 	"math"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // NewHalfNorm makes the Norm of the values of [NewNorm] rounded to dt, which is
 // float16 or bfloat16.
-func NewHalfNorm(mean, std [3]float32, dt tensor.Dtype) *Norm[uint16] {
+func NewHalfNorm(mean, std [3]float32, dt dataset.Dtype) *Norm[uint16] {
 	n := newNorm(mean, std, Round(dt))
 	n.lookup = newLookup(lookups16(), &n.table)
 	store, plane := storeBFloat16Kernel, storePlaneBFloat16Kernel
-	if dt == half.Float16Dtype {
+	if dt == dataset.Float16 {
 		store, plane = storeFloat16Kernel, storePlaneFloat16Kernel
 	}
 	n.fit(plane)
@@ -24,12 +22,12 @@ func NewHalfNorm(mean, std [3]float32, dt tensor.Dtype) *Norm[uint16] {
 }
 
 // Round is the conversion of float32 to the bits of dt, float16 or bfloat16.
-func Round(dt tensor.Dtype) func(float32) uint16 {
+func Round(dt dataset.Dtype) func(float32) uint16 {
 	switch dt {
-	case half.Float16Dtype:
-		return func(x float32) uint16 { return uint16(half.ToFloat16(x)) }
-	case half.BFloat16Dtype:
-		return func(x float32) uint16 { return uint16(half.ToBFloat16(x)) }
+	case dataset.Float16:
+		return func(x float32) uint16 { return uint16(dataset.ToF16(x)) }
+	case dataset.BFloat16:
+		return func(x float32) uint16 { return uint16(dataset.ToBF16(x)) }
 	}
 	panic(fmt.Sprintf("resize: no conversion to %v", dt))
 }

@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/cpu"
 	"github.com/penstock-go/penstock/internal/guard"
 )
@@ -60,7 +58,7 @@ func TestStoreIsTorchsArithmetic(t *testing.T) {
 }
 
 func TestHalvesAreFloat32RoundedToNearestEven(t *testing.T) {
-	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+	for _, dt := range []dataset.Dtype{dataset.Float16, dataset.BFloat16} {
 		storing(t, func(mean, std [3]float32) *Norm[uint16] { return NewHalfNorm(mean, std, dt) }, Round(dt))
 	}
 }
@@ -68,7 +66,7 @@ func TestHalvesAreFloat32RoundedToNearestEven(t *testing.T) {
 // A deviation near 0 makes values that float16 cannot hold, and a large one makes
 // values below its least normal number.
 func TestHalvesBeyondTheirRange(t *testing.T) {
-	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+	for _, dt := range []dataset.Dtype{dataset.Float16, dataset.BFloat16} {
 		for _, std := range []float32{1e-6, 1e-38, 1e-41, 1e4, 1e6, 1e8, 1e30} {
 			n := NewHalfNorm(imageNetMean, [3]float32{std, std, std}, dt)
 			var row [4 * 256]byte
@@ -103,7 +101,7 @@ func TestStoreOfCommonNormsUsesTheKernel(t *testing.T) {
 		if NewNorm(p.mean, p.std).store == nil {
 			t.Errorf("float32, mean %v, deviation %v: the kernel differs from the table", p.mean, p.std)
 		}
-		for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+		for _, dt := range []dataset.Dtype{dataset.Float16, dataset.BFloat16} {
 			if NewHalfNorm(p.mean, p.std, dt).store == nil {
 				t.Errorf("%v, mean %v, deviation %v: the kernel differs from the table, or the processor has none", dt, p.mean, p.std)
 			}
@@ -114,8 +112,8 @@ func TestStoreOfCommonNormsUsesTheKernel(t *testing.T) {
 // BenchmarkStore stores 224×224 pixels into three planes.
 func BenchmarkStore(b *testing.B) {
 	benchmarkStore(b, "float32", NewNorm(imageNetMean, imageNetStd))
-	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
-		benchmarkStore(b, fmt.Sprint(dt.Name()), NewHalfNorm(imageNetMean, imageNetStd, dt))
+	for _, dt := range []dataset.Dtype{dataset.Float16, dataset.BFloat16} {
+		benchmarkStore(b, fmt.Sprint(dt.String()), NewHalfNorm(imageNetMean, imageNetStd, dt))
 	}
 }
 
@@ -180,7 +178,7 @@ func storesAtPages(t *testing.T) {
 	arithmetic.lookup = nil
 	rowsAtPages(t, &arithmetic)
 	rowsAtPages(t, NewTable(full.table))
-	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+	for _, dt := range []dataset.Dtype{dataset.Float16, dataset.BFloat16} {
 		halves := NewHalfNorm(imageNetMean, imageNetStd, dt)
 		rowsAtPages(t, halves)
 		arithmetic := *halves

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -101,8 +99,8 @@ type Field struct {
 
 // NewField makes a field. bytes is the size of a row, or of an element if the field is
 // ragged.
-func NewField(name string, dt tensor.Dtype, bytes int) *Field {
-	return &Field{name, dt.Type, bytes}
+func NewField(name string, dtype reflect.Type, bytes int) *Field {
+	return &Field{name, dtype, bytes}
 }
 
 // A Cell is the place of one field of one sample.

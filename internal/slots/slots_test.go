@@ -9,18 +9,17 @@ import (
 	"time"
 	"unsafe"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-func fieldOf(name string, dt tensor.Dtype, values int) *slots.Field {
-	return slots.NewField(name, dt, values*int(dt.Size()))
+func fieldOf(name string, dt dataset.Dtype, values int) *slots.Field {
+	return slots.NewField(name, dt.Type(), values*dt.Size())
 }
 
 func TestRowIsTheCellsMemory(t *testing.T) {
 	row := make([]byte, 24+8)[:24]
-	slot := slots.New([]slots.Cell{slots.Fixed(fieldOf("image", tensor.Float32, 6), row)}, nil)
+	slot := slots.New([]slots.Cell{slots.Fixed(fieldOf("image", dataset.Float32, 6), row)}, nil)
 	values := slots.Row[float32](slot, 0)
 	if len(values) != 6 || cap(values) != 6 {
 		t.Fatalf("row has length %d and capacity %d, want 6 and 6", len(values), cap(values))
@@ -56,7 +55,7 @@ func TestRandDependsOnSeedEpochAndDraw(t *testing.T) {
 
 func TestColumnsHandOutTheirRows(t *testing.T) {
 	slab := make([]byte, 16)
-	column := slots.NewColumn(fieldOf("label", tensor.Int64, 1), slab)
+	column := slots.NewColumn(fieldOf("label", dataset.Int64, 1), slab)
 	slots.Row[int64](slots.New([]slots.Cell{column.Cell(1)}, nil), 0)[0] = -1
 	if slab[7] != 0 || slab[8] != 0xff {
 		t.Errorf("wrote % x", slab)
@@ -64,7 +63,7 @@ func TestColumnsHandOutTheirRows(t *testing.T) {
 }
 
 func TestWrongSizesPanic(t *testing.T) {
-	label := fieldOf("label", tensor.Int64, 1)
+	label := fieldOf("label", dataset.Int64, 1)
 	for want, use := range map[string]func(){
 		`dataset: cell of field "label": 7 bytes, want 8`:                  func() { slots.Fixed(label, make([]byte, 7)) },
 		`dataset: column of field "label": 12 bytes, want a multiple of 8`: func() { slots.NewColumn(label, make([]byte, 12)) },

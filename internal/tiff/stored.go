@@ -6,7 +6,7 @@ import (
 	"image"
 	"math"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // mostStored is the limit of samples per pixel.
@@ -65,15 +65,15 @@ func (p *storedImage) settleStored(bits, formats values) bool {
 // their dtype: uint16, int16 or float32. It is for a Decoder with Stored. Ok is false if
 // DecodeSamples does not read the file: palettes, YCbCr, JPEG and fax compression, and samples
 // of other than 8, 16 and 32 bits. Then Decode reads it, if Pillow does.
-func (d *Decoder) StoredSamples() (n int, dtype tensor.Dtype, ok bool) {
+func (d *Decoder) StoredSamples() (n int, dtype dataset.Dtype, ok bool) {
 	p := &d.stored
 	switch p.kind {
 	case signed16:
-		dtype = tensor.Int16
+		dtype = dataset.Int16
 	case float32s:
-		dtype = tensor.Float32
+		dtype = dataset.Float32
 	default:
-		dtype = tensor.Uint16
+		dtype = dataset.Uint16
 	}
 	return p.samples, dtype, p.asStored
 }

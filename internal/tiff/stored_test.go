@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/pillowtest"
 	"github.com/penstock-go/penstock/internal/tiff"
@@ -30,7 +29,7 @@ func TestSamplesStayAsTheyAreStored(t *testing.T) {
 	if _, _, err := d.Header(data); err != nil {
 		t.Fatal(err)
 	}
-	if n, dtype, ok := d.StoredSamples(); n != 2 || dtype != tensor.Uint16 || !ok {
+	if n, dtype, ok := d.StoredSamples(); n != 2 || dtype != dataset.Uint16 || !ok {
 		t.Errorf("%d samples of %v, %v", n, dtype, ok)
 	}
 	got := make([]float32, 2*2)

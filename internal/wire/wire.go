@@ -11,12 +11,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/budget"
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // Version is the version of the format. It also changes if the loader's order of samples
@@ -126,7 +122,7 @@ func Fields(spec dataset.Spec) ([]Field, error) {
 			}
 			names[name] = true
 		}
-		fields[i] = Field{f.Name, dense.Name(f.Dtype), append([]int{}, f.Shape...), f.Ragged}
+		fields[i] = Field{f.Name, f.Dtype.String(), append([]int{}, f.Shape...), f.Ragged}
 	}
 	return fields, nil
 }
@@ -142,7 +138,7 @@ func tensors(f dataset.Field) []string {
 func Spec(fields []Field) (dataset.Spec, error) {
 	spec := make(dataset.Spec, len(fields))
 	for i, f := range fields {
-		dt, err := dense.DtypeNamed(f.Dtype)
+		dt, err := dataset.ParseDtype(f.Dtype)
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
@@ -156,22 +152,22 @@ func Spec(fields []Field) (dataset.Spec, error) {
 }
 
 var dtypes = []struct {
-	dt   tensor.Dtype
+	dt   dataset.Dtype
 	name string // in safetensors
 }{
-	{tensor.Bool, "BOOL"}, {tensor.Uint8, "U8"}, {tensor.Int8, "I8"},
-	{tensor.Uint16, "U16"}, {tensor.Int16, "I16"}, {half.Float16Dtype, "F16"}, {half.BFloat16Dtype, "BF16"},
-	{tensor.Uint32, "U32"}, {tensor.Int32, "I32"}, {tensor.Float32, "F32"},
-	{tensor.Uint64, "U64"}, {tensor.Int64, "I64"}, {tensor.Float64, "F64"},
-	{tensor.Int, "I" + strconv.Itoa(strconv.IntSize)}, {tensor.Uint, "U" + strconv.Itoa(strconv.IntSize)},
+	{dataset.Bool, "BOOL"}, {dataset.Uint8, "U8"}, {dataset.Int8, "I8"},
+	{dataset.Uint16, "U16"}, {dataset.Int16, "I16"}, {dataset.Float16, "F16"}, {dataset.BFloat16, "BF16"},
+	{dataset.Uint32, "U32"}, {dataset.Int32, "I32"}, {dataset.Float32, "F32"},
+	{dataset.Uint64, "U64"}, {dataset.Int64, "I64"}, {dataset.Float64, "F64"},
+	{dataset.Int, "I" + strconv.Itoa(strconv.IntSize)}, {dataset.Uint, "U" + strconv.Itoa(strconv.IntSize)},
 }
 
 // SafetensorsDtype is the name of a dtype in safetensors.
-func SafetensorsDtype(dt tensor.Dtype) (string, error) {
+func SafetensorsDtype(dt dataset.Dtype) (string, error) {
 	for _, d := range dtypes {
 		if d.dt == dt {
 			return d.name, nil
 		}
 	}
-	return "", fmt.Errorf("safetensors has no dtype %v", dt.Type)
+	return "", fmt.Errorf("safetensors has no dtype %v", dt)
 }

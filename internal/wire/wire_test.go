@@ -9,10 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/wire"
 )
@@ -38,8 +35,8 @@ func TestAHeaderIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestAPlanOfAnyDtypeIsReadAsItWasWritten(t *testing.T) {
-	spec := dataset.Spec{{Name: "bool", Dtype: tensor.Bool}, {Name: "half", Dtype: half.Float16Dtype, Shape: tensor.Shape{2, 3}},
-		{Name: "brain", Dtype: half.BFloat16Dtype}, {Name: "int", Dtype: tensor.Int}, {Name: "text", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "bool", Dtype: dataset.Bool}, {Name: "half", Dtype: dataset.Float16, Shape: dataset.Shape{2, 3}},
+		{Name: "brain", Dtype: dataset.BFloat16}, {Name: "int", Dtype: dataset.Int}, {Name: "text", Dtype: dataset.Uint8, Ragged: true}}
 	fields, err := wire.Fields(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -51,10 +48,10 @@ func TestAPlanOfAnyDtypeIsReadAsItWasWritten(t *testing.T) {
 
 func TestFieldsThatSafetensorsCannotHoldAreErrors(t *testing.T) {
 	for _, spec := range []dataset.Spec{
-		{{Name: "indices", Dtype: tensor.Int64}},
-		{{Name: "__metadata__", Dtype: tensor.Int64}},
-		{{Name: "x", Dtype: tensor.Uint8, Ragged: true}, {Name: "x.offsets", Dtype: tensor.Int64}},
-		{{Name: "x", Dtype: tensor.Complex128}},
+		{{Name: "indices", Dtype: dataset.Int64}},
+		{{Name: "__metadata__", Dtype: dataset.Int64}},
+		{{Name: "x", Dtype: dataset.Uint8, Ragged: true}, {Name: "x.offsets", Dtype: dataset.Int64}},
+		{{Name: "x", Dtype: dataset.Complex128}},
 	} {
 		if _, err := wire.Fields(spec); err == nil {
 			t.Errorf("no error for %v", spec)

@@ -8,10 +8,8 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/train"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -44,14 +42,14 @@ func newField(spec dataset.Spec, name string) (field, error) {
 }
 
 // dtypeOf is GoMLX's dtype for that of a field, or dtypes.InvalidDType.
-func dtypeOf(dt tensor.Dtype) dtypes.DType {
+func dtypeOf(dt dataset.Dtype) dtypes.DType {
 	switch dt {
-	case half.Float16Dtype:
+	case dataset.Float16:
 		return dtypes.Float16
-	case half.BFloat16Dtype:
+	case dataset.BFloat16:
 		return dtypes.BFloat16
 	}
-	return dtypes.FromGoType(dt.Type)
+	return dtypes.FromGoType(dt.Type())
 }
 
 // batch copies a batch into tensors, which belong to the caller.

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/gomlx/compute"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -16,8 +15,8 @@ import (
 // BenchmarkBatch measures what a batch of 32 images of 224×224 pixels costs beyond
 // the loader: the copy into tensors, and their memory. The samples cost nothing.
 func BenchmarkBatch(b *testing.B) {
-	for _, dtype := range []tensor.Dtype{tensor.Uint8, tensor.Float32} {
-		spec := dataset.Spec{{Name: "image", Dtype: dtype, Shape: tensor.Shape{3, 224, 224}}, {Name: "label", Dtype: tensor.Int64}}
+	for _, dtype := range []dataset.Dtype{dataset.Uint8, dataset.Float32} {
+		spec := dataset.Spec{{Name: "image", Dtype: dtype, Shape: dataset.Shape{3, 224, 224}}, {Name: "label", Dtype: dataset.Int64}}
 		free := dataset.Func(1<<20, spec, func(context.Context, int, dataset.Slot) error { return nil })
 		bytes := int64(32 * spec[0].Bytes())
 		b.Run(dtype.String()+"/loader alone", func(b *testing.B) {

@@ -14,7 +14,6 @@ import (
 	"github.com/gomlx/gomlx/ml/train"
 	"github.com/gomlx/gomlx/ml/train/loss"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
@@ -23,7 +22,7 @@ import (
 
 // line has samples on the line y = 3x - 1.
 func line() dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}, {Name: "y", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}, {Name: "y", Dtype: dataset.Float32}}
 	return dataset.Func(100, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		x := float32(i) / 100
 		dataset.Row[float32](dst, 0)[0] = x
@@ -103,7 +102,7 @@ func ExampleFrom() {
 
 // Images as uint8 are a quarter of the bytes to copy. The graph normalises them.
 func ExampleNew_uint8() {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{3, 1, 2}}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{3, 1, 2}}}
 	ds := dataset.Func(2, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Row[uint8](dst, 0), []uint8{0, 255, 0, 255, 0, 255})
 		return nil

@@ -10,10 +10,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/train"
 	"go.uber.org/goleak"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
@@ -34,13 +32,13 @@ func goBackend(t testing.TB) compute.Backend {
 // numbered has n samples that are made of their number, one of which may be broken.
 func numbered(n, broken int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{3, 2, 2}},
-		{Name: "label", Dtype: tensor.Int64},
-		{Name: "truth", Dtype: tensor.Bool},
-		{Name: "half", Dtype: half.Float16Dtype, Shape: tensor.Shape{2}},
-		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{1}},
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "uint", Dtype: tensor.Uint},
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{3, 2, 2}},
+		{Name: "label", Dtype: dataset.Int64},
+		{Name: "truth", Dtype: dataset.Bool},
+		{Name: "half", Dtype: dataset.Float16, Shape: dataset.Shape{2}},
+		{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{1}},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "uint", Dtype: dataset.Uint},
 	}
 	return datatest.Named(dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i == broken {
@@ -51,8 +49,8 @@ func numbered(n, broken int) dataset.Dataset {
 		}
 		dataset.Row[int64](dst, 1)[0] = int64(i)
 		dataset.Row[bool](dst, 2)[0] = i%2 == 1
-		h := dataset.Row[half.Float16](dst, 3)
-		h[0], h[1] = half.ToFloat16(float32(i)), half.ToFloat16(0.5)
+		h := dataset.Row[dataset.F16](dst, 3)
+		h[0], h[1] = dataset.ToF16(float32(i)), dataset.ToF16(0.5)
 		dataset.Row[float32](dst, 4)[0] = float32(i)
 		dataset.Grow[uint8](dst, 5, 1)[0] = 'x'
 		dataset.Row[uint](dst, 6)[0] = 0

@@ -11,7 +11,6 @@ import (
 	"github.com/gomlx/gomlx/ml/train"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
@@ -51,7 +50,7 @@ func checkTensors(t *testing.T, backend compute.Backend) {
 			t.Fatal(err)
 		}
 		for row, label := range labels(t, b) {
-			want := half.ToFloat16(float32(i))
+			want := dataset.ToF16(float32(i))
 			if label != int64(i) || truth[row] != (i%2 == 1) || image[12*row] != uint8(i) || image[12*row+11] != uint8(i+11) || halves[4*row] != byte(want) || halves[4*row+1] != byte(want>>8) {
 				t.Errorf("batch %d, row %d: label %d, %v, image %v, halves %v, want those of sample %d", k, row, label, truth[row], image[12*row:][:12], halves[4*row:][:4], i)
 			}

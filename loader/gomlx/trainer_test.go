@@ -18,7 +18,6 @@ import (
 	"github.com/gomlx/gomlx/ml/train/loss"
 	"github.com/gomlx/gomlx/ml/train/metric"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -35,7 +34,7 @@ func onBackends(t *testing.T, test func(t *testing.T, b compute.Backend)) {
 // stripes has n images of 8×8 pixels with noise. Those of class 1 have a bright
 // column, those of class 0 a bright row, anywhere.
 func stripes(n int) dataset.Dataset {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{8, 8, 1}}, {Name: "label", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{8, 8, 1}}, {Name: "label", Dtype: dataset.Int64}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		r, class, image := dst.Rand(), i%2, dataset.Row[uint8](dst, 0)
 		at := r.IntN(8)

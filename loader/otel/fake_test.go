@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -23,7 +21,7 @@ type fake struct {
 
 func (f fake) Len() int { return f.n }
 
-func (f fake) Spec() dataset.Spec { return dataset.Spec{{Name: "x", Dtype: tensor.Int64}} }
+func (f fake) Spec() dataset.Spec { return dataset.Spec{{Name: "x", Dtype: dataset.Int64}} }
 
 func (f fake) Name(i int) string { return fmt.Sprintf("sample-%d", i) }
 

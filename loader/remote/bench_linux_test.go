@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/serve"
@@ -20,7 +18,7 @@ import (
 // cost nothing to make, so that only what the service adds is measured.
 func BenchmarkService(b *testing.B) {
 	const rows, perTurn = 64, 12
-	ds := dataset.Func(rows*perTurn, dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 224, 224}}, {Name: "label", Dtype: tensor.Int64}},
+	ds := dataset.Func(rows*perTurn, dataset.Spec{{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, 224, 224}}, {Name: "label", Dtype: dataset.Int64}},
 		func(context.Context, int, dataset.Slot) error { return nil })
 	far := open(b, []string{newReplica(b, ds, nil, serve.Loader(loader.BatchSize(rows)))})
 	size := rows * (3*224*224*4 + 8)

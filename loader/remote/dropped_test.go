@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
@@ -20,7 +18,7 @@ import (
 )
 
 func TestSamplesThatTheServiceDropsAreCountedAsByALocalLoader(t *testing.T) {
-	bad := dataset.Func(200, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	bad := dataset.Func(200, dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i%4 == 3 || i/4 == 7 {
 			return fmt.Errorf("no good")
 		}
@@ -44,7 +42,7 @@ func TestSamplesThatTheServiceDropsAreCountedAsByALocalLoader(t *testing.T) {
 }
 
 func TestABatchThatIsAnErrorHasDroppedNothing(t *testing.T) {
-	bad := dataset.Func(80, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	bad := dataset.Func(80, dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i%4 < 2 {
 			return fmt.Errorf("no good")
 		}
@@ -69,7 +67,7 @@ func TestABatchThatIsAnErrorHasDroppedNothing(t *testing.T) {
 }
 
 func TestABatchWithWrongOffsetsHasDroppedNothing(t *testing.T) {
-	bad := dataset.Func(8, dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	bad := dataset.Func(8, dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Ragged: true}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i == 0 {
 			return fmt.Errorf("no good")
 		}

@@ -16,8 +16,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -90,7 +88,7 @@ func TestReplicasOfAnotherPlanAreLeftOut(t *testing.T) {
 }
 
 func TestErrorsOfTheServiceComeInTheirPlace(t *testing.T) {
-	bad := dataset.Func(40, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	bad := dataset.Func(40, dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i == 21 {
 			return fmt.Errorf("no good")
 		}
@@ -111,7 +109,7 @@ func TestErrorsOfTheServiceComeInTheirPlace(t *testing.T) {
 }
 
 func TestABatchWithoutSamplesIsNotDelivered(t *testing.T) {
-	bad := dataset.Func(40, dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "r", Dtype: tensor.Int64, Ragged: true}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	bad := dataset.Func(40, dataset.Spec{{Name: "x", Dtype: dataset.Int64}, {Name: "r", Dtype: dataset.Int64, Ragged: true}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i/4 == 5 || i == 3 || i/4 == 9 {
 			return fmt.Errorf("no good")
 		}
@@ -127,7 +125,7 @@ func TestABatchWithoutSamplesIsNotDelivered(t *testing.T) {
 
 func TestACancelledLoopEndsWhileTheServiceWorks(t *testing.T) {
 	stuck := make(chan struct{})
-	ds := dataset.Func(100, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	ds := dataset.Func(100, dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i >= 50 {
 			<-stuck
 		}

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"gorgonia.org/tensor"
-
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/whole"
 	"github.com/penstock-go/penstock/internal/wire"
 )
@@ -112,7 +111,7 @@ func (f *filling) read(t wire.Tensor, r io.Reader) error {
 	if _, err := io.ReadFull(r, data); err != nil {
 		return unexpected(err)
 	}
-	if f.c.spec[i].Dtype == tensor.Bool {
+	if f.c.spec[i].Dtype == dataset.Bool {
 		for _, v := range data {
 			if v > 1 {
 				return fmt.Errorf("field %q has the bool %d", t.Name, v)

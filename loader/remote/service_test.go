@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
@@ -24,11 +23,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // samples is a dataset with fields of fixed and of varying size, and random numbers.
 func samples(n int) dataset.Dataset {
 	return dataset.Func(n, dataset.Spec{
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "pairs", Dtype: tensor.Float32, Shape: tensor.Shape{2}, Ragged: true},
-		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}},
-		{Name: "yes", Dtype: tensor.Bool},
-		{Name: "label", Dtype: tensor.Int64},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "pairs", Dtype: dataset.Float32, Shape: dataset.Shape{2}, Ragged: true},
+		{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{2, 3}},
+		{Name: "yes", Dtype: dataset.Bool},
+		{Name: "label", Dtype: dataset.Int64},
 	}, func(_ context.Context, i int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, i%7), strings.Repeat("x", 7))
 		for k, x := 0, dataset.Grow[float32](dst, 1, i%3); k < len(x); k++ {

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/remote"
@@ -18,7 +16,7 @@ import (
 
 func TestTheVerdictNamesTheService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := dataset.Func(400, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+		slow := dataset.Func(400, dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 			time.Sleep(20 * time.Millisecond)
 			dataset.Set(dst, 0, int64(i))
 			return nil

@@ -80,7 +80,7 @@ func (m *made) columns(spec dataset.Spec) []column {
 		}
 		dtype, _ := wire.SafetensorsDtype(f.Dtype) // Fields has checked it
 		shape := append([]int{n}, f.Shape...)
-		columns = append(columns, column{wire.Tensor{Name: f.Name, Dtype: dtype, Shape: shape, Bytes: len(data)}, int(f.Dtype.Size()), data})
+		columns = append(columns, column{wire.Tensor{Name: f.Name, Dtype: dtype, Shape: shape, Bytes: len(data)}, f.Dtype.Size(), data})
 	}
 	return columns
 }

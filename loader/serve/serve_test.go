@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
@@ -141,7 +139,7 @@ func TestTheHashCoversThePlan(t *testing.T) {
 		"fields":     newServer(t, &source{n: 43, pixels: 1}, serve.Loader(plan...)),
 		"shapes":     newServer(t, &source{n: 43, pixels: 2}, serve.Loader(plan...)),
 		"transforms": newServer(t, &source{n: 43, steps: "samples, Resize(256)"}, serve.Loader(plan...)),
-		"content": newServer(t, dataset.Func(43, dataset.Spec{{Name: "label", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+		"content": newServer(t, dataset.Func(43, dataset.Spec{{Name: "label", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 			dataset.Set(dst, 0, int64(i)+1)
 			return nil
 		}), serve.Loader(plan...)),

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/wire"
@@ -41,12 +40,12 @@ func (s *source) Name(i int) string { return fmt.Sprint(cmp.Or(s.named, "sample 
 func (s *source) String() string    { return cmp.Or(s.steps, "samples") }
 func (s *source) Spec() dataset.Spec {
 	spec := dataset.Spec{
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}},
-		{Name: "label", Dtype: tensor.Int64},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{2, 3}},
+		{Name: "label", Dtype: dataset.Int64},
 	}
 	if s.pixels > 0 {
-		spec = append(spec, dataset.Field{Name: "pixels", Dtype: tensor.Uint8, Shape: tensor.Shape{s.pixels}})
+		spec = append(spec, dataset.Field{Name: "pixels", Dtype: dataset.Uint8, Shape: dataset.Shape{s.pixels}})
 	}
 	return spec
 }

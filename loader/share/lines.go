@@ -3,11 +3,8 @@ package share
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -94,12 +91,12 @@ func keep(s loader.Stats, ragged bool) int {
 }
 
 // dtypeName is the dtype's name with its size, as in other languages.
-func dtypeName(d tensor.Dtype) string {
-	switch k := d.Kind(); k {
-	case reflect.Int, reflect.Uint:
-		return fmt.Sprintf("%v%d", k, 8*d.Size())
+func dtypeName(d dataset.Dtype) string {
+	switch d {
+	case dataset.Int, dataset.Uint:
+		return fmt.Sprintf("%v%d", d, 8*d.Size())
 	}
-	return dense.Name(d)
+	return d.String()
 }
 
 func failed(err error) failure {

@@ -15,7 +15,6 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
@@ -26,9 +25,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // numbers is a dataset in which sample i is made of the number i, and number 13 fails.
 func numbers(n int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{1000}},
-		{Name: "n", Dtype: tensor.Int},
-		{Name: "list", Dtype: tensor.Uint16, Ragged: true},
+		{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{1000}},
+		{Name: "n", Dtype: dataset.Int},
+		{Name: "list", Dtype: dataset.Uint16, Ragged: true},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i == 13 {

@@ -12,7 +12,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
@@ -132,7 +131,7 @@ func TestAReaderIsToldWhatToCopy(t *testing.T) {
 		}
 		b = r.next(b, true)
 	}
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{small}}, {Name: "y", Dtype: tensor.Int64}, {Name: "z", Dtype: tensor.Int64}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{small}}, {Name: "y", Dtype: dataset.Int64}, {Name: "z", Dtype: dataset.Int64}}
 	large := dataset.Func(40, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		clear(dataset.Row[uint8](dst, 0))
 		dataset.Set(dst, 1, int64(i))

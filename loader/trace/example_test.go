@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/trace"
@@ -17,7 +15,7 @@ import (
 
 // uneven is a dataset of four samples, of which number 2 takes 400 ms.
 func uneven() dataset.Dataset {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32}}
 	return dataset.Func(4, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dst.Stage(dataset.StageDecode)
 		if i == 2 {

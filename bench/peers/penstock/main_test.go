@@ -16,8 +16,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/dataset"
@@ -78,7 +76,7 @@ func arrays(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(path string, n int) []byte {
-		ds, err := dataset.Tensors(dataset.Named("image", tensor.Ones(tensor.Float32, n, 3, 224, 224)))
+		ds, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf(slices.Repeat([]float32{1}, n*3*224*224), n, 3, 224, 224)))
 		if err != nil {
 			t.Fatal(err)
 		}

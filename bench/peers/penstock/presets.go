@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/transform"
@@ -29,7 +27,7 @@ func segmented(fsys fs.FS, _ int) (dataset.Dataset, error) {
 		return nil, err
 	}
 	ds := dataset.Func(len(names), dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true}, {Name: "mask", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true}, {Name: "mask", Dtype: dataset.Uint8, Ragged: true},
 	}, func(_ context.Context, i int, dst dataset.Slot) error {
 		mask := strings.NewReplacer("photos/", "masks/", ".jpg", ".png").Replace(names[i])
 		for f, name := range []string{names[i], mask} {
@@ -42,7 +40,7 @@ func segmented(fsys fs.FS, _ int) (dataset.Dataset, error) {
 		return nil
 	})
 	return transform.Images(ds,
-		transform.Mask("mask").Fill(255).Dtype(tensor.Int64),
+		transform.Mask("mask").Fill(255).Dtype(dataset.Int64),
 		transform.RandomResize(260, 1041), transform.RandomCrop(480).PadIfNeeded(), transform.RandomHorizontalFlip(0.5),
 		transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 }

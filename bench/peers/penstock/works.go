@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/npy"
@@ -157,7 +155,7 @@ func items(fsys fs.FS, size int) (dataset.Dataset, error) {
 	for i := range labels {
 		labels[i] = int64(i % 10)
 	}
-	classes, err := dataset.Tensors(dataset.Named("label", tensor.New(tensor.WithShape(len(labels)), tensor.WithBacking(labels))))
+	classes, err := dataset.Tensors(dataset.Named("label", labels))
 	if err != nil {
 		return nil, err
 	}

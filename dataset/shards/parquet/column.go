@@ -8,11 +8,9 @@ import (
 	"math"
 
 	pq "github.com/parquet-go/parquet-go"
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
-	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A Column says how a field is written. [Image], [Binary], [Text], [ClassLabel] and
@@ -60,23 +58,23 @@ type number struct {
 	feature string // dtype of Hugging Face's datasets
 }
 
-func numberOf(dt tensor.Dtype) (n number, ok bool) {
-	size := int(dt.Size())
+func numberOf(dt dataset.Dtype) (n number, ok bool) {
+	size := dt.Size()
 	switch {
-	case dt == tensor.Bool:
+	case dt == dataset.Bool:
 		return number{func() pq.Node { return pq.Leaf(pq.BooleanType) }, func(c []byte) pq.Value { return pq.BooleanValue(c[0] != 0) }, "bool"}, true
-	case dt == tensor.Float32:
+	case dt == dataset.Float32:
 		return number{func() pq.Node { return pq.Leaf(pq.FloatType) }, func(c []byte) pq.Value {
 			return pq.FloatValue(math.Float32frombits(binary.NativeEndian.Uint32(c)))
 		}, "float32"}, true
-	case dt == tensor.Float64:
+	case dt == dataset.Float64:
 		return number{func() pq.Node { return pq.Leaf(pq.DoubleType) }, func(c []byte) pq.Value {
 			return pq.DoubleValue(math.Float64frombits(binary.NativeEndian.Uint64(c)))
 		}, "float64"}, true
-	case !dense.IsInteger(dt):
+	case !dt.IsInteger():
 		return n, false
 	}
-	signed := dt.Kind().String()[0] == 'i'
+	signed := dt.String()[0] == 'i'
 	n.feature = fmt.Sprintf("uint%d", 8*size)
 	n.node = func() pq.Node { return pq.Uint(8 * size) }
 	if signed {
@@ -153,12 +151,12 @@ func (w *written) check() error {
 	f := w.of.Field
 	switch w.kind {
 	case imageColumn, binaryColumn, textColumn:
-		if !f.Ragged || f.Dtype != tensor.Uint8 || f.Shape != nil {
+		if !f.Ragged || f.Dtype != dataset.Uint8 || f.Shape != nil {
 			return errors.New("want a ragged field of uint8 without a shape")
 		}
 		return nil
 	case classColumn:
-		if f.Ragged || f.Shape != nil || !dense.IsInteger(f.Dtype) {
+		if f.Ragged || f.Shape != nil || !f.Dtype.IsInteger() {
 			return errors.New("want one integer")
 		}
 	case numberColumn:
@@ -167,10 +165,10 @@ func (w *written) check() error {
 	}
 	var ok bool
 	if w.number, ok = numberOf(f.Dtype); !ok {
-		return fmt.Errorf("numbers of %s cannot be written", dense.Name(f.Dtype))
+		return fmt.Errorf("numbers of %s cannot be written", f.Dtype)
 	}
 	if w.kind == classColumn { // as datasets stores them
-		signed := f.Dtype.Kind().String()[0] == 'i'
+		signed := f.Dtype.String()[0] == 'i'
 		w.number = number{func() pq.Node { return pq.Leaf(pq.Int64Type) }, func(c []byte) pq.Value { return pq.Int64Value(integer(c, signed)) }, "int64"}
 	}
 	if f.Ragged {

@@ -36,7 +36,7 @@ func ExampleFormat() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		label := sample["label"].Data().(int64)
+		label := dataset.ValuesOf[int64](sample["label"])[0]
 		fmt.Println(ds.Name(i), sample["image"].Shape(), classes[label])
 	}
 	// Output:

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/dataset/shards/parquet"
@@ -26,14 +24,6 @@ var made = []struct {
 	{"n03584829_iron.JPEG", 2150, 7},
 	{"n04254120_soap_dispenser.JPEG", 2736, 8},
 	{"n02089078_black-and-tan_coonhound.JPEG", 3544, 1},
-}
-
-// elements is the data of a tensor. Gorgonia panics for one without elements.
-func elements(t *tensor.Dense) any {
-	if t.Shape()[0] == 0 {
-		return []int{}
-	}
-	return t.Data()
 }
 
 // TestHuggingFacesPhotosAreRead reads the files of datasets and pyarrow, as one block and
@@ -52,11 +42,11 @@ func TestHuggingFacesPhotosAreRead(t *testing.T) {
 			}
 			for i, want := range made {
 				s := datatest.Sample(t, ds, i)
-				image := s["image"].Data().([]byte)
+				image := dataset.ValuesOf[uint8](s["image"])
 				if len(image) != want.size || !bytes.HasPrefix(image, []byte("\xff\xd8")) || !bytes.HasSuffix(image, []byte("\xff\xd9")) {
 					t.Errorf("%s: sample %d: the image is not the photo", name, i)
 				}
-				if s["label"].Data() != want.label || string(s["path"].Data().([]byte)) != want.name {
+				if s["label"].Data() != want.label || string(dataset.ValuesOf[uint8](s["path"])) != want.name {
 					t.Errorf("%s: sample %d: label %v, path %s, want %v", name, i, s["label"], s["path"].Data(), want)
 				}
 			}
@@ -82,7 +72,7 @@ func TestColumnsHaveTheirTypes(t *testing.T) {
 	ds := open(t, store, index,
 		shards.Bytes("text", "text"), shards.Ragged[int64]("tokens", nil, "tokens"), shards.Array[float32]("box", []int{4}, "box"),
 		shards.Array[float32]("matrix", []int{2, 3}, "matrix"), shards.Scalar[bool]("flag", "flag"), shards.Scalar[int8]("small", "small"),
-		shards.Scalar[uint64]("large", "large"), shards.Scalar[half.Float16]("half", "half"), shards.Scalar[float64]("score", "score"),
+		shards.Scalar[uint64]("large", "large"), shards.Scalar[dataset.F16]("half", "half"), shards.Scalar[float64]("score", "score"),
 		shards.Scalar[int64]("class", "inner.class"), shards.Scalar[int64]("when", "when"))
 	if ds.Len() != 40 {
 		t.Fatalf("%d samples, want 40", ds.Len())
@@ -94,8 +84,8 @@ func TestColumnsHaveTheirTypes(t *testing.T) {
 			tokens = append(tokens, int64(k))
 		}
 		x := float32(i)
-		got := fmt.Sprint(string(s["text"].Data().([]byte)), elements(s["tokens"]), s["box"].Data(), s["matrix"].Data(), s["flag"].Data(), s["small"].Data(),
-			s["large"].Data(), half.Float16(s["half"].Data().(uint16)).Float32(), s["score"].Data(), s["class"].Data(), s["when"].Data())
+		got := fmt.Sprint(string(dataset.ValuesOf[uint8](s["text"])), s["tokens"].Data(), s["box"].Data(), s["matrix"].Data(), s["flag"].Data(), s["small"].Data(),
+			s["large"].Data(), dataset.ValuesOf[dataset.F16](s["half"])[0].Float32(), s["score"].Data(), s["class"].Data(), s["when"].Data())
 		want := fmt.Sprint(fmt.Sprintf(`{"n": %d, "ż": true}`, i), tokens, []float32{x, x + 0.5, 0 - x, 1e30}, []float32{x, x + 1, x + 2, x + 3, x + 4, x + 5},
 			i%3 == 0, i-20, uint64(1<<63-1)-uint64(i), float32(i)/4, float64(i)/8, i%2, i)
 		if got != want {
@@ -134,7 +124,7 @@ func TestColumnsHaveTheirTypes(t *testing.T) {
 		for range i % 3 {
 			want = append(want, int64(i), int64(i)+1)
 		}
-		if got := fmt.Sprint(elements(datatest.Sample(t, nested, i)["nested"])); err != nil || got != fmt.Sprint(want) {
+		if got := fmt.Sprint(dataset.ValuesOf[int64](datatest.Sample(t, nested, i)["nested"])); err != nil || got != fmt.Sprint(want) {
 			t.Errorf("sample %d: %v, %v, want %v", i, got, err, want)
 		}
 	}
@@ -169,7 +159,7 @@ func TestAllEncodingsHaveTheSameValues(t *testing.T) {
 				for range i % 4 {
 					l = append(l, int32(i))
 				}
-				got := fmt.Sprint(s["i"].Data(), s["j"].Data(), s["f"].Data(), string(s["s"].Data().([]byte)), s["x"].Data(), s["b"].Data(), elements(s["l"]))
+				got := fmt.Sprint(s["i"].Data(), s["j"].Data(), s["f"].Data(), string(dataset.ValuesOf[uint8](s["s"])), s["x"].Data(), s["b"].Data(), s["l"].Data())
 				want := fmt.Sprint(i*7%1000-500, j, float32(i)/16, fmt.Sprintf("text %05d", i/3), []byte{byte(i >> 16), byte(i >> 8), byte(i)}, i%3 == 0, l)
 				if got != want {
 					t.Fatalf("%s, blocks of %d bytes: sample %d: %s, want %s", name, size, i, got, want)

@@ -40,7 +40,7 @@ type listState struct {
 func newColumnReader(l *leaf, codec int, c *codecs, limit, rows int64, pieces [][]byte) *columnReader {
 	r := &columnReader{pageReader: pageReader{leaf: l, codec: codec, codecs: c, limit: limit, rows: rows, pieces: pieces}, size: -1}
 	if l.Type != "bytes" {
-		r.size = int(l.dtype.Size())
+		r.size = l.dtype.Size()
 	}
 	r.lists = make([]listState, len(l.Repeated))
 	return r

@@ -8,9 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/budget"
 )
 
@@ -32,15 +30,15 @@ type leaf struct {
 	Repeated []int  `json:"repeated,omitempty"`
 	Error    string `json:"error,omitempty"` // why it cannot be read
 
-	dtype tensor.Dtype // of Type, once it was checked
+	dtype dataset.Dtype // of Type, once it was checked
 }
 
 // types are the dtypes of columns, by their names in a schema.
-var types = map[string]tensor.Dtype{
-	"bytes": tensor.Uint8, "bool": tensor.Bool,
-	"int8": tensor.Int8, "int16": tensor.Int16, "int32": tensor.Int32, "int64": tensor.Int64,
-	"uint8": tensor.Uint8, "uint16": tensor.Uint16, "uint32": tensor.Uint32, "uint64": tensor.Uint64,
-	"float16": half.Float16Dtype, "float32": tensor.Float32, "float64": tensor.Float64,
+var types = map[string]dataset.Dtype{
+	"bytes": dataset.Uint8, "bool": dataset.Bool,
+	"int8": dataset.Int8, "int16": dataset.Int16, "int32": dataset.Int32, "int64": dataset.Int64,
+	"uint8": dataset.Uint8, "uint16": dataset.Uint16, "uint32": dataset.Uint32, "uint64": dataset.Uint64,
+	"float16": dataset.Float16, "float32": dataset.Float32, "float64": dataset.Float64,
 }
 
 // The converted and logical types that matter.
@@ -220,7 +218,7 @@ func (s *schema) check() error {
 		}
 		wide := l.width()
 		if !ok || last > l.Definition || l.Definition > 255 || l.Physical < 0 || l.Physical > fixedLen || l.Type == "bytes" && len(l.Repeated) > 0 ||
-			l.Type != "bytes" && wide < int(dtype.Size()) || wide == 0 || wide > maxFixed {
+			l.Type != "bytes" && wide < dtype.Size() || wide == 0 || wide > maxFixed {
 			return fmt.Errorf("column %.100q: the description is wrong", l.Name)
 		}
 	}

@@ -12,10 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/dataset/shards/parquet"
@@ -26,16 +23,16 @@ import (
 // photosLike has n samples with an encoded image of varying size, numbers and lists.
 func photosLike(n, size int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "label", Dtype: tensor.Int32},
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "box", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2, 3}},
-		{Name: "tokens", Dtype: tensor.Uint16, Ragged: true},
-		{Name: "points", Dtype: tensor.Float64, Shape: tensor.Shape{2}, Ragged: true},
-		{Name: "noise", Dtype: tensor.Uint64},
-		{Name: "small", Dtype: tensor.Int8},
-		{Name: "flag", Dtype: tensor.Bool},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "mask", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "label", Dtype: dataset.Int32},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "box", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2, 3}},
+		{Name: "tokens", Dtype: dataset.Uint16, Ragged: true},
+		{Name: "points", Dtype: dataset.Float64, Shape: dataset.Shape{2}, Ragged: true},
+		{Name: "noise", Dtype: dataset.Uint64},
+		{Name: "small", Dtype: dataset.Int8},
+		{Name: "flag", Dtype: dataset.Bool},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		for f := range 2 {
@@ -231,7 +228,7 @@ func TestANamelessShardIsNamed(t *testing.T) {
 }
 
 func TestWrongColumnsAreErrors(t *testing.T) {
-	spec := dataset.Spec{{Name: "h", Dtype: half.Float16Dtype}, {Name: "f", Dtype: tensor.Float32}, {Name: "u", Dtype: tensor.Uint8, Ragged: true}}
+	spec := dataset.Spec{{Name: "h", Dtype: dataset.Float16}, {Name: "f", Dtype: dataset.Float32}, {Name: "u", Dtype: dataset.Uint8, Ragged: true}}
 	_, err := parquet.Create(t.Context(), t.TempDir()+"/%d.parquet", spec, []parquet.Column{
 		parquet.Numbers("h", "h"), parquet.ClassLabel("f", "label", nil), parquet.Image("f", "image"), parquet.Text("u", "x"), parquet.Text("u", "x"),
 		parquet.Binary("missing", "m"), {},

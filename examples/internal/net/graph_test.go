@@ -5,8 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/loader"
@@ -19,8 +17,8 @@ var classes = []string{"a", "b", "c"}
 // noise is a dataset of n random images with random classes.
 func noise(n int) dataset.Dataset {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, size, size}},
-		{Name: "target", Dtype: tensor.Float32, Shape: tensor.Shape{len(classes)}},
+		{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, size, size}},
+		{Name: "target", Dtype: dataset.Float32, Shape: dataset.Shape{len(classes)}},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
 		image := dataset.Row[float32](dst, 0)

@@ -11,10 +11,7 @@ import (
 	"runtime"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/share"
@@ -98,8 +95,8 @@ func (s *settings) serve(ctx context.Context) error {
 }
 
 // dtypes are those of images, by name. uint8 is not normalised.
-var dtypes = map[string]tensor.Dtype{
-	"float32": tensor.Float32, "float16": half.Float16Dtype, "bfloat16": half.BFloat16Dtype, "uint8": tensor.Uint8,
+var dtypes = map[string]dataset.Dtype{
+	"float32": dataset.Float32, "float16": dataset.Float16, "bfloat16": dataset.BFloat16, "uint8": dataset.Uint8,
 }
 
 func (s *settings) steps() ([]transform.Step, error) {
@@ -107,9 +104,9 @@ func (s *settings) steps() ([]transform.Step, error) {
 	switch {
 	case !ok:
 		return nil, usage.Errorf("dtype %q: want float32, float16, bfloat16 or uint8", s.dtype)
-	case dtype != tensor.Uint8 && s.train:
+	case dtype != dataset.Uint8 && s.train:
 		return []transform.Step{transform.Train(s.size), transform.ToDtype(dtype)}, nil
-	case dtype != tensor.Uint8:
+	case dtype != dataset.Uint8:
 		return []transform.Step{transform.Eval(s.size), transform.ToDtype(dtype)}, nil
 	case s.train:
 		return []transform.Step{transform.RandomResizedCrop(s.size), transform.RandomHorizontalFlip(0.5), transform.PILToTensor()}, nil

@@ -11,8 +11,6 @@ import (
 	"os"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/share"
@@ -47,12 +45,12 @@ func parsed(arguments []string) (s settings, err error) {
 // spec has small and large fields, and ragged ones.
 func (s settings) spec() dataset.Spec {
 	return dataset.Spec{
-		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{s.size}},
-		{Name: "y", Dtype: tensor.Int64},
-		{Name: "random", Dtype: tensor.Float64, Shape: tensor.Shape{2}},
-		{Name: "even", Dtype: tensor.Bool},
-		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "points", Dtype: tensor.Int32, Shape: tensor.Shape{2}, Ragged: true},
+		{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{s.size}},
+		{Name: "y", Dtype: dataset.Int64},
+		{Name: "random", Dtype: dataset.Float64, Shape: dataset.Shape{2}},
+		{Name: "even", Dtype: dataset.Bool},
+		{Name: "text", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "points", Dtype: dataset.Int32, Shape: dataset.Shape{2}, Ragged: true},
 	}
 }
 

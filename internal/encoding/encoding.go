@@ -1,19 +1,18 @@
-package files
+// Package encoding says how values are stored in files, and decodes them in place.
+package encoding
 
 import (
 	"encoding/binary"
 	"math"
 
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // An Encoding says how values are stored in a file and in memory.
 type Encoding struct {
-	Dtype tensor.Dtype // of the values in memory
-	Size  int          // bytes of a value in the file
+	Dtype dataset.Dtype // of the values in memory
+	Size  int           // bytes of a value in the file
 
 	part    int  // bytes that are swapped together: half of a complex number
 	swap    bool // the file has the other byte order
@@ -21,12 +20,11 @@ type Encoding struct {
 	boolean bool // one byte each; any value except 0 is true
 }
 
-// EncodingOf is the encoding of values of dtype dt in a file of that byte
-// order.
-func EncodingOf(dt tensor.Dtype, bigEndian bool) Encoding {
-	size := int(dt.Size())
-	e := Encoding{Dtype: dt, Size: size, part: size, boolean: dt == tensor.Bool}
-	if dt == tensor.Complex64 || dt == tensor.Complex128 {
+// Of is the encoding of values of dtype dt in a file of that byte order.
+func Of(dt dataset.Dtype, bigEndian bool) Encoding {
+	size := dt.Size()
+	e := Encoding{Dtype: dt, Size: size, part: size, boolean: dt == dataset.Bool}
+	if dt == dataset.Complex64 || dt == dataset.Complex128 {
 		e.part /= 2
 	}
 	e.swap = e.part > 1 && bigEndian == bulk.LittleEndian()
@@ -35,7 +33,7 @@ func EncodingOf(dt tensor.Dtype, bigEndian bool) Encoding {
 
 // Float16 is the encoding of float16 values, which become float32.
 func Float16(bigEndian bool) Encoding {
-	return Encoding{Dtype: tensor.Float32, Size: 2, part: 2, swap: bigEndian == bulk.LittleEndian(), half: true}
+	return Encoding{Dtype: dataset.Float32, Size: 2, part: 2, swap: bigEndian == bulk.LittleEndian(), half: true}
 }
 
 // Stored is the size in the file of a row that has that many bytes in memory.
@@ -79,7 +77,7 @@ func (e Encoding) Encode(row []byte) {
 // may be the end of row: values are written only where earlier ones were read.
 func widenHalves(row, raw []byte) {
 	for len(raw) >= 2 && len(row) >= 4 {
-		x := half.Float16(binary.NativeEndian.Uint16(raw)).Float32()
+		x := dataset.F16(binary.NativeEndian.Uint16(raw)).Float32()
 		binary.NativeEndian.PutUint32(row, math.Float32bits(x))
 		row, raw = row[4:], raw[2:]
 	}

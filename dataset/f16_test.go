@@ -1,10 +1,10 @@
-package half_test
+package dataset_test
 
 import (
 	"math"
 	"testing"
 
-	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // nearest finds the neighbour of x among the finite numbers of a format by their
@@ -34,8 +34,8 @@ func nearest(x float64, last int, value func(int) float64, beyond float64) int {
 
 func TestEveryFloat16ComesBackFromFloat32(t *testing.T) {
 	for i := range 1 << 16 {
-		h := half.Float16(i)
-		got := half.ToFloat16(h.Float32())
+		h := dataset.F16(i)
+		got := dataset.ToF16(h.Float32())
 		if h&0x7fff > 0x7c00 {
 			h |= 0x200 // NaNs become quiet
 		}
@@ -47,8 +47,8 @@ func TestEveryFloat16ComesBackFromFloat32(t *testing.T) {
 
 func TestEveryBFloat16ComesBackFromFloat32(t *testing.T) {
 	for i := range 1 << 16 {
-		h := half.BFloat16(i)
-		got := half.ToBFloat16(h.Float32())
+		h := dataset.BF16(i)
+		got := dataset.ToBF16(h.Float32())
 		if h&0x7fff > 0x7f80 {
 			h |= 0x40
 		}
@@ -59,33 +59,33 @@ func TestEveryBFloat16ComesBackFromFloat32(t *testing.T) {
 }
 
 func TestFloat16ValuesAreThoseOfTheStandard(t *testing.T) {
-	for bits, want := range map[half.Float16]float64{
+	for bits, want := range map[dataset.F16]float64{
 		0x0001: 0x1p-24, 0x03ff: 1023 * 0x1p-24, 0x0400: 0x1p-14, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x3555: 0.333251953125,
 	} {
 		if got := bits.Float32(); float64(got) != want {
 			t.Errorf("%#04x: got %v, want %v", uint16(bits), got, want)
 		}
 	}
-	if x := half.Float16(0x7c00).Float32(); !math.IsInf(float64(x), 1) {
+	if x := dataset.F16(0x7c00).Float32(); !math.IsInf(float64(x), 1) {
 		t.Errorf("0x7c00: got %v", x)
 	}
 }
 
 func TestRoundingIsToTheNearestAndTiesToEven(t *testing.T) {
-	f16 := func(i int) float64 { return float64(half.Float16(i).Float32()) }
-	bf16 := func(i int) float64 { return float64(half.BFloat16(i).Float32()) }
+	f16 := func(i int) float64 { return float64(dataset.F16(i).Float32()) }
+	bf16 := func(i int) float64 { return float64(dataset.BF16(i).Float32()) }
 	// Steps of a prime number of representations visit all exponents, and the
 	// numbers on and next to every tie of float16 are among the others.
 	check := func(x float32) {
 		t.Helper()
 		v := float64(x)
-		if got, want := int(half.ToFloat16(x)), nearest(v, 0x7bff, f16, 65536); got != want {
+		if got, want := int(dataset.ToF16(x)), nearest(v, 0x7bff, f16, 65536); got != want {
 			t.Fatalf("float16 of %v (%#08x): got %#04x, want %#04x", x, math.Float32bits(x), got, want)
 		}
-		if got, want := int(half.ToBFloat16(x)), nearest(v, 0x7f7f, bf16, 0x1p128); got != want {
+		if got, want := int(dataset.ToBF16(x)), nearest(v, 0x7f7f, bf16, 0x1p128); got != want {
 			t.Fatalf("bfloat16 of %v (%#08x): got %#04x, want %#04x", x, math.Float32bits(x), got, want)
 		}
-		if half.ToFloat16(-x) != half.ToFloat16(x)|0x8000 || half.ToBFloat16(-x) != half.ToBFloat16(x)|0x8000 {
+		if dataset.ToF16(-x) != dataset.ToF16(x)|0x8000 || dataset.ToBF16(-x) != dataset.ToBF16(x)|0x8000 {
 			t.Fatalf("%v: the sign matters", x)
 		}
 	}

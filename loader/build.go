@@ -12,28 +12,22 @@ import (
 // to place.
 func (w *worker) prepare(j *job) (ok bool) {
 	w.at.Store(j)
-	err := ErrGoexit // unless draws returns
-	defer func() {
-		w.call.end()
-		if err != nil {
-			err = j.named(err)
-		}
-		if ok = w.run.prepared(j, err); !ok {
-			w.drew = time.Time{}
-		}
-	}()
 	w.drew = time.Now()
 	j.begun = w.drew
 	w.begins(j.begun)
-	w.enter(drawing)
-	err = w.draws(j)
-	return false // the deferred function sets ok
+	err := w.calls(drawing, func() error { return w.draws(j) })
+	if err != nil {
+		err = j.named(err)
+	}
+	if ok = w.run.prepared(j, err); !ok {
+		w.drew = time.Time{}
+	}
+	return ok
 }
 
 // draws computes the samples of a fresh batch. It calls the sampler, the dataset's
 // ReadAhead, the Allocator and hooks.
-func (w *worker) draws(j *job) (err error) {
-	defer recovered(&err)
+func (w *worker) draws(j *job) error {
 	j.beginTask(w.ctx)
 	defer endRegion(j.traced.region("loader.draw"))
 	if err := j.plan.changed(); err != nil {
@@ -120,7 +114,7 @@ func (w *worker) finished(j *job, rows int) {
 	j.finisher = w.id
 	awaited := false
 	func() {
-		defer func() { awaited = w.run.finish(j) }() // even if a hook calls runtime.Goexit
+		defer func() { awaited = w.run.finish(j) }() // also if user code ends the goroutine
 		w.seal(j)
 	}()
 	// If workers keep all processors busy, the loop would wait for the end of a
@@ -131,26 +125,22 @@ func (w *worker) finished(j *job, rows int) {
 // seal makes the batch ready for delivery. A panic of the Allocator, a step of Collate
 // or a hook becomes an error in its place.
 func (w *worker) seal(j *job) {
-	err := ErrGoexit // unless user code returns
 	begun := time.Now()
-	defer func() {
-		w.call.end()
-		w.sealing += time.Since(begun)
-		if err != nil {
-			j.err = j.named(err)
-		}
-	}()
-	defer recovered(&err)
+	defer func() { w.sealing += time.Since(begun) }()
 	defer endRegion(j.traced.region("loader.finish"))
-	w.enter(finishing)
-	j.seal(w.l.cfg.policy)
-	if j.err == nil {
-		if err := w.collate(j); err != nil {
-			j.err = j.named(err)
+	err := w.calls(finishing, func() error {
+		j.seal(w.l.cfg.policy)
+		if j.err == nil {
+			if err := w.collate(j); err != nil {
+				j.err = j.named(err)
+			}
 		}
+		w.l.cfg.trace.batchReady(j)
+		return nil
+	})
+	if err != nil {
+		j.err = j.named(err)
 	}
-	w.l.cfg.trace.batchReady(j)
-	err = nil
 }
 
 // chunk is the number of rows to claim at once. It is one, so that no row waits for

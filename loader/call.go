@@ -2,8 +2,10 @@ package loader
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -55,6 +57,79 @@ func doing(what int64) string {
 		return "choosing another sample"
 	}
 	return "placing a sample"
+}
+
+// errGoexit is the cause of an error if user code has called runtime.Goexit, as testing.T.FailNow
+// does.
+var errGoexit = errors.New("runtime.Goexit was called")
+
+// calls calls user code: to place the sample of that index, or for one of the purposes above. A panic
+// becomes an error. All user code that workers call is called by it.
+func (w *worker) calls(what int, f func() error) (err error) {
+	w.enter(what)
+	returned := false
+	defer func() {
+		w.call.end()
+		if returned {
+			return
+		}
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+			if what >= 0 || what == fetching { // the Reader may be in any state
+				err = errors.Join(err, w.close())
+			}
+			return
+		}
+		w.exited(what)
+	}()
+	err = f()
+	returned = true
+	return err
+}
+
+// exited is called when user code has called runtime.Goexit, which ends the worker's goroutine after
+// the deferred functions. The run ends with an error that names the call, in the place of the batch
+// that the worker works on. Nobody waits for its rows.
+func (w *worker) exited(what int) {
+	err := fmt.Errorf("%s: %w", doing(int64(what)), errGoexit)
+	r, j, own := w.run, w.at.Load(), w.own
+	w.own = nil
+	defer func() {
+		if own != nil && own != j && !r.stopped.Load() {
+			w.forfeit(own, err)
+		}
+	}()
+	switch {
+	case what == allocating:
+		w.l.added(nil, err)
+	case j == nil && what == closing:
+		w.l.fails(fmt.Errorf("loader: close dataset: %w", errGoexit))
+	case j == nil:
+		r.failsIn(w, err)
+	case r.stopped.Load(): // the batch may be another one already
+	case what == drawing:
+		r.prepared(j, j.named(err))
+	case what == finishing:
+		j.err = j.named(err)
+	default:
+		e := &SampleError{Index: w.index, Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Err: err}
+		j.breaks(e)
+		defer func() {
+			w.finished(j, w.claimed)
+			w.forfeit(j, err)
+		}()
+		if what != naming {
+			e.Name = w.l.name(w.index, j.plan.samples)
+		}
+	}
+}
+
+// forfeit gives up the rows of a batch that nobody has claimed.
+func (w *worker) forfeit(j *job, err error) {
+	if rows := j.claimRest(); rows > 0 {
+		j.breaks(j.named(err))
+		w.finished(j, rows)
+	}
 }
 
 // enter notes that the worker calls user code: to place the sample of that index, or

@@ -218,7 +218,7 @@ func TestErrorOfStepNamesItsBatchUnderAnyPolicy(t *testing.T) {
 	for name, fails := range map[string]func() error{
 		"Collate: step 0: wrong labels": func() error { return errors.New("wrong labels") },
 		"Collate: step 0: panic: oops":  func() error { panic("oops") },
-		"runtime.Goexit was called": func() error {
+		"finishing a batch: runtime.Goexit was called": func() error {
 			runtime.Goexit()
 			return nil
 		},

@@ -14,9 +14,6 @@ var (
 	ErrClosed = errors.New("loader: closed")
 	// ErrBusy is the error of a loop while another one over the same Loader runs.
 	ErrBusy = errors.New("loader: another loop over this loader is running")
-	// ErrGoexit is the cause of an error if the dataset, the sampler or a hook
-	// called runtime.Goexit, as testing.T.FailNow does.
-	ErrGoexit = errors.New("runtime.Goexit was called")
 )
 
 // A SampleError says which sample could not be placed, and why. [errors.Is] and

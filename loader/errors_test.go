@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -116,26 +115,6 @@ func TestPanicIsAnErrorWithItsStack(t *testing.T) {
 	}
 	if opened.Load() != 2 {
 		t.Errorf("readers opened: %d, want another one after the panic", opened.Load())
-	}
-}
-
-func TestGoexitInADatasetIsAnError(t *testing.T) {
-	for _, help := range []bool{true, false} {
-		ds := failing(12, func(i int) bool {
-			if i == 4 || i == 5 {
-				runtime.Goexit()
-			}
-			return false
-		})
-		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.OnError(loader.Skip, -1), loader.Help(help))
-		got := outcome(t, l)
-		want := []string{"[0 1 2 3] [0 1 2 3]", "[6 7] [6 7]", "[8 9 10 11] [8 9 10 11]"}
-		if !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-		if err := l.Stats().Failures[0]; !errors.Is(err, loader.ErrGoexit) {
-			t.Errorf("got %v", err)
-		}
 	}
 }
 

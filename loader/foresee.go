@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -48,18 +47,17 @@ func (r *run) nextBase() int {
 
 // end tells the dataset that the epoch is over. A panic of the dataset is for Close to
 // return.
-func (f *foresight) end() {
-	err := ErrGoexit // unless stop returns
-	defer func() {
-		if err != nil {
-			f.r.l.mu.Lock()
-			defer f.r.l.mu.Unlock()
-			f.r.l.late = errors.Join(f.r.l.late, fmt.Errorf("loader: epoch %d: stop of Foresee: %w", f.plan.epoch, err))
-		}
-	}()
-	defer recovered(&err)
+func (f *foresight) end() { f.ended(protected(f.doEnd)) }
+
+func (f *foresight) doEnd() error {
 	f.stop()
-	err = nil
+	return nil
+}
+
+func (f *foresight) ended(err error) {
+	if err != nil {
+		f.r.l.fails(fmt.Errorf("loader: epoch %d: stop of Foresee: %w", f.plan.epoch, err))
+	}
 }
 
 // Len is the number of batches of the plan.
@@ -134,7 +132,7 @@ func (f *foresight) endInTime() {
 		return
 	}
 	l.mu.Lock()
-	ended := l.startPlanning(fmt.Sprintf("ending the foresight of epoch %d", f.plan.epoch), f.end)
+	ended := l.background(fmt.Sprintf("ending the foresight of epoch %d", f.plan.epoch), f.doEnd, f.ended)
 	l.mu.Unlock()
 	l.waitFor(ended)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -291,7 +290,7 @@ func TestForeseeThatFailsIsAnErrorOfTheEpoch(t *testing.T) {
 		t.Errorf("%d batches, then %v", batches, last)
 	}
 
-	for name, fail := range map[string]func(){"panic": func() { panic("stuck") }, "Goexit": runtime.Goexit} {
+	for name, fail := range map[string]func(){"panic": func() { panic("stuck") }} {
 		ds := newSeer(20)
 		ds.stop = fail
 		l, err := loader.New(ds, loader.BatchSize(10))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -16,42 +17,43 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-func TestGoexitIsReplaced(t *testing.T) {
-	goexit := failing(40, func(i int) bool {
-		if i%3 == 0 {
-			runtime.Goexit()
-		}
-		return false
-	})
-	want := outcome(t, loadertest.New(t, failing(40, func(i int) bool { return i%3 == 0 }), loader.Workers(2), loader.BatchSize(8), loader.OnError(loader.Replace, -1)))
-	for _, workers := range []int{1, 3} {
-		l := loadertest.New(t, goexit, loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Replace, -1))
-		if got := outcome(t, l); !slices.Equal(got, want) {
-			t.Errorf("%d workers: got %q, want what other errors give, %q", workers, got, want)
-		}
-		if s := l.Stats(); s.Samples != 40 || !errors.Is(s.Failures[0], loader.ErrGoexit) {
-			t.Errorf("%d workers: %d samples, %v", workers, s.Samples, s.Failures[0])
-		}
-	}
-}
-
-func TestGoexitInABatchCostsItsSampleAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+// TestGoexitEndsTheLoopInItsBatchsPlace, under any policy, with one worker and with others that
+// help, sample by sample and in calls for several.
+func TestGoexitEndsTheLoopInItsBatchsPlace(t *testing.T) {
+	for _, policy := range []loader.Policy{loader.Stop, loader.Skip, loader.Replace} {
 		for _, workers := range []int{1, 3} {
-			ds := &gatherer{fake: failing(16, func(i int) bool {
-				if i == 9 || i == 12 {
-					runtime.Goexit()
+			for _, together := range []bool{false, true} {
+				for _, help := range []bool{false, true} {
+					synctest.Test(t, func(t *testing.T) {
+						ends := failing(40, func(i int) bool {
+							if i == 19 || i == 20 {
+								runtime.Goexit()
+							}
+							return false
+						})
+						var ds dataset.Dataset = ends
+						if together {
+							ds = &gatherer{fake: ends}
+						}
+						l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.OnError(policy, loader.NoLimit), loader.Help(help))
+						for range 2 { // the loader stays whole
+							batches, last := 0, error(nil)
+							for _, err := range l.Epoch(t.Context(), 0) {
+								if last = err; err == nil {
+									batches++
+								}
+							}
+							var sample *loader.SampleError
+							if !errors.As(last, &sample) || batches != 2 || sample.Batch != 2 || together == (sample.Index == 19 || sample.Index == 20) && workers == 1 ||
+								!strings.HasSuffix(last.Error(), "placing a sample: runtime.Goexit was called") {
+								t.Errorf("%v, %d workers, together %t, help %t: %d batches, then %v", policy, workers, together, help, batches, last)
+							}
+						}
+					})
 				}
-				return false
-			})}
-			l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Skip, -1))
-			got := outcome(t, l)
-			want := []string{"[0 1 2 3 4 5 6 7] [0 1 2 3 4 5 6 7]", "[8 10 11 13 14 15] [8 10 11 13 14 15]"}
-			if !slices.Equal(got, want) {
-				t.Errorf("%d workers: got %q, want %q", workers, got, want)
 			}
 		}
-	})
+	}
 }
 
 // A mumbler is a dataset whose Name ends its goroutine.
@@ -59,11 +61,11 @@ type mumbler struct{ *fake }
 
 func (mumbler) Name(int) string { runtime.Goexit(); return "" }
 
-func TestGoexitInNameLeavesTheNameOut(t *testing.T) {
+func TestGoexitInNameEndsTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := loadertest.New(t, mumbler{failing(4, func(i int) bool { return i == 1 })}, loader.Workers(2), loader.BatchSize(2))
+		l := loadertest.New(t, mumbler{failing(4, func(i int) bool { return i == 1 })}, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, loader.NoLimit))
 		got := outcome(t, l)
-		if want := []string{"error: loader: sample 1, epoch 0, batch 0: bad sample"}; !slices.Equal(got, want) {
+		if want := []string{"error: loader: sample 1, epoch 0, batch 0: naming a sample: runtime.Goexit was called"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

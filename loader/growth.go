@@ -37,7 +37,8 @@ func (r *run) demand() {
 		return
 	}
 	n, plan, idle := g.plan.needs(), g.plan, g.idle
-	g.done = r.l.startPlanning(fmt.Sprintf("waiting for %d samples of a dataset of unknown length", n), func() { r.grow(plan, n, idle) })
+	wait, done := r.grow(plan, n, idle)
+	g.done = r.l.background(fmt.Sprintf("waiting for %d samples of a dataset of unknown length", n), wait, done)
 }
 
 // starve tells the dataset that the loop waits for its samples and has no batch left. The
@@ -57,7 +58,8 @@ func (r *run) growInline() bool {
 	plan, idle := r.growth.plan, r.growth.idle
 	r.l.mu.Unlock()
 	if wanted {
-		r.grow(plan, plan.needs(), idle)
+		wait, done := r.grow(plan, plan.needs(), idle)
+		done(protected(wait))
 	}
 	return wanted
 }
@@ -70,16 +72,14 @@ func (p *plan) needs() int {
 	return math.MaxInt
 }
 
-// grow waits for n samples, and adds the batches of all that there are to the plan.
-func (r *run) grow(p *plan, n int, idle <-chan struct{}) {
-	have, ended, err := 0, false, ErrGoexit // unless Await returns
-	defer func() { r.grown(p, n, have, ended, err) }()
-	have, ended, err = r.await(n, idle)
-}
-
-func (r *run) await(n int, idle <-chan struct{}) (have int, ended bool, err error) {
-	defer recovered(&err)
-	return dataset.Await(r.ctx, r.l.ds, n, idle)
+// grow is the wait for n samples, and what adds the batches of all that there are to the plan.
+func (r *run) grow(p *plan, n int, idle <-chan struct{}) (wait func() error, done func(error)) {
+	have, ended := 0, false
+	wait = func() (err error) {
+		have, ended, err = dataset.Await(r.ctx, r.l.ds, n, idle)
+		return err
+	}
+	return wait, func(err error) { r.grown(p, n, have, ended, err) }
 }
 
 // grown ends a growth.

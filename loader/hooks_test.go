@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -79,30 +78,6 @@ func TestSampleDoneSeesCallsForSeveralSamples(t *testing.T) {
 	collect(t, l, 0, 1)
 	if want := []string{"8 rows from 0, sample 0", "4 rows from 0, sample 8"}; !slices.Equal(got.lines, want) {
 		t.Errorf("got %q, want %q", got.lines, want)
-	}
-}
-
-// TestSampleDoneSeesWhatRuntimeGoexitEnds, sample by sample and in calls for several.
-func TestSampleDoneSeesWhatRuntimeGoexitEnds(t *testing.T) {
-	ends := func() *fake {
-		return failing(3, func(i int) bool {
-			if i == 1 {
-				runtime.Goexit()
-			}
-			return false
-		})
-	}
-	one := []string{"0: false", "1: true", "2: false"}
-	for _, c := range []struct {
-		ds   dataset.Dataset
-		want []string
-	}{{ends(), one}, {&gatherer{fake: ends()}, append([]string{"0: true"}, one...)}} {
-		var got journal
-		l := loadertest.New(t, c.ds, loader.Workers(1), loader.BatchSize(3), loader.OnError(loader.Skip, 1),
-			loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) { got.note("%d: %t", s.Index, errors.Is(s.Err, loader.ErrGoexit)) }}))
-		if seen := outcome(t, l); !slices.Equal(seen, []string{"[0 2] [0 2]"}) || !slices.Equal(got.lines, c.want) {
-			t.Errorf("%T: the batches are %q, and the hook has seen %q, want %q", c.ds, seen, got.lines, c.want)
-		}
 	}
 }
 

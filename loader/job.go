@@ -83,6 +83,20 @@ func (j *job) claim(n int) (from, to int) {
 	return next - n, min(next, rows)
 }
 
+// claimRest takes all rows that are left, and returns their number.
+func (j *job) claimRest() int {
+	for {
+		claims := j.claims.Load()
+		rows, next := claims>>32, claims&math.MaxUint32
+		if next >= rows {
+			return 0
+		}
+		if j.claims.CompareAndSwap(claims, rows<<32|rows) {
+			return int(rows - next)
+		}
+	}
+}
+
 // size is the number of all rows to claim. Like claim it may be called late.
 func (j *job) size() int { return int(j.claims.Load() >> 32) }
 

@@ -122,19 +122,18 @@ func (r *run) lacks() bool {
 // caller holds the mutex, which is not held meanwhile.
 func (r *run) addSlab(w *worker) {
 	l, rows := r.l, r.l.rows
-	j, err := (*job)(nil), ErrGoexit // unless the Allocator returns
 	l.tuning.making++
 	l.mu.Unlock()
 	defer l.mu.Lock()
-	defer func() { // also if the Allocator calls runtime.Goexit
-		w.call.end()
-		if l.added(j, err) {
-			l.release(j)
-		}
-	}()
 	w.at.Store(nil) // it works on no batch
-	w.enter(allocating)
-	j, err = l.newJob(rows)
+	var j *job
+	err := w.calls(allocating, func() (err error) {
+		j, err = l.newJob(rows)
+		return err
+	})
+	if l.added(j, err) {
+		l.release(j)
+	}
 }
 
 // added notes a slab that is new, or why there is none.

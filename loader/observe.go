@@ -137,7 +137,7 @@ func called(hook func()) (err error) {
 func (l *Loader) announce() (err error) {
 	made := false
 	defer func() {
-		if !made { // also if a hook has called runtime.Goexit
+		if !made { // also if a hook ends the goroutine
 			err = errors.Join(err, l.Close())
 		}
 	}()
@@ -222,13 +222,10 @@ func (t *Trace) toldBelow() int {
 }
 
 // tried calls place, which is an attempt to place rows, and then the hooks SampleDone and
-// SampleSlow, also if place calls runtime.Goexit. It returns the error of place, or those of
-// the hooks.
-func (w *worker) tried(j *job, row, rows, index int, place func() error) (err error) {
+// SampleSlow. It returns the error of place, or those of the hooks.
+func (w *worker) tried(j *job, row, rows, index int, place func() error) error {
 	w.clock.Record()
-	err = ErrGoexit // unless place returns
-	defer func() { err = w.sampleDone(j, row, rows, index, err) }()
-	return place()
+	return w.sampleDone(j, row, rows, index, place())
 }
 
 // sampleDone calls the hooks for an attempt to place rows that has ended with err, since the
@@ -245,36 +242,31 @@ func (w *worker) sampleDone(j *job, row, rows, index int, err error) error {
 		w.spans = append(w.spans, StageSpan(span))
 	}
 	s.Stages = w.spans
-	w.enter(observing)
-	defer w.call.end()
 	t := &w.l.cfg.trace
-	if t.SampleDone != nil {
-		if failed := called(func() { t.SampleDone(s) }); failed != nil {
-			err = errors.Join(err, failed)
+	failed := w.calls(observing, func() error {
+		if t.SampleDone != nil {
+			t.SampleDone(s)
 		}
-	}
-	if t.SampleSlow != nil && !w.quick() {
-		if failed := called(func() { t.SampleSlow(s) }); failed != nil {
-			err = errors.Join(err, failed)
+		if t.SampleSlow != nil && !w.quick() {
+			t.SampleSlow(s)
 		}
+		return nil
+	})
+	if failed != nil {
+		err = errors.Join(err, failed)
 	}
 	return err
 }
 
-// waitedForMemory calls the hook MemoryWaited. If the hook does not return, the run ends with
-// that error.
+// waitedForMemory calls the hook MemoryWaited. If the hook panics, the run ends with that error.
 func (w *worker) waitedForMemory(took time.Duration) {
-	err := ErrGoexit // unless the hook returns
-	defer func() {
-		w.call.end()
-		if err != nil {
-			w.run.l.mu.Lock()
-			defer w.run.l.mu.Unlock()
-			w.run.fail(fmt.Errorf("loader: worker %d: hook MemoryWaited: %w", w.id, err))
-		}
-	}()
 	w.at.Store(nil)
 	w.begins(time.Now()) // the last batch began before the wait
-	w.enter(observing)
-	err = called(func() { w.l.cfg.trace.MemoryWaited(w.id, took) })
+	err := w.calls(observing, func() error {
+		w.l.cfg.trace.MemoryWaited(w.id, took)
+		return nil
+	})
+	if err != nil {
+		w.run.failsIn(w, fmt.Errorf("hook MemoryWaited: %w", err))
+	}
 }

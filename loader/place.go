@@ -9,7 +9,7 @@ import (
 
 // placeRows places several rows by one call. If it fails, the caller places them one
 // by one, to find out which of them fail.
-func (w *worker) placeRows(j *job, from, to int) (err error) {
+func (w *worker) placeRows(j *job, from, to int) error {
 	for _, index := range j.indices[from:to] {
 		if err := j.plan.inRange(index); err != nil {
 			return err
@@ -18,26 +18,19 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 	for row := from; w.l.ragged && row < to; row++ {
 		j.slab.empty(row) // not in At, which may be called several times for a row
 	}
-	returned := false
-	defer func() {
-		w.call.end()
-		w.clock.Stop()
-		if !returned {
-			err = w.interrupted(recover())
+	defer w.clock.Stop()
+	return w.calls(j.indices[from], func() error {
+		w.rows.begin(w, j, from, to)
+		err := w.batch.PlaceBatch(w.ctx, j.indices[from:to:to], &w.rows)
+		for row := from; err == nil && w.l.ragged && row < to; row++ {
+			err = j.slab.checkRow(row)
 		}
-	}()
-	w.enter(j.indices[from])
-	w.rows.begin(w, j, from, to)
-	err = w.batch.PlaceBatch(w.ctx, j.indices[from:to:to], &w.rows)
-	for row := from; err == nil && w.l.ragged && row < to; row++ {
-		err = j.slab.checkRow(row)
-	}
-	returned = true
-	return err
+		return err
+	})
 }
 
 // place makes the reader write a sample into row. A panic becomes an error.
-func (w *worker) place(j *job, row, attempt, index int) (err error) {
+func (w *worker) place(j *job, row, attempt, index int) error {
 	if err := j.plan.inRange(index); err != nil {
 		return err
 	}
@@ -48,25 +41,18 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 			return err
 		}
 	}
-	returned := false
-	defer func() {
-		w.call.end()
-		w.yield(j, w.clock.Stop())
-		if !returned {
-			err = w.interrupted(recover())
+	defer func() { w.yield(j, w.clock.Stop()) }()
+	return w.calls(index, func() error {
+		if w.l.ragged {
+			j.slab.empty(row)
 		}
-	}()
-	w.enter(index)
-	if w.l.ragged {
-		j.slab.empty(row)
-	}
-	w.reset(w.draw, j, row, attempt)
-	err = w.reader.Place(w.ctx, index, w.slot(j, row, w.draw))
-	if err == nil && w.l.ragged {
-		err = j.slab.checkRow(row)
-	}
-	returned = true
-	return err
+		w.reset(w.draw, j, row, attempt)
+		err := w.reader.Place(w.ctx, index, w.slot(j, row, w.draw))
+		if err == nil && w.l.ragged {
+			err = j.slab.checkRow(row)
+		}
+		return err
+	})
 }
 
 // slot is the slot of a row, with the random numbers of draw.

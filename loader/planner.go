@@ -20,9 +20,9 @@ type planning struct {
 	goroutine atomic.Int64
 }
 
-// startPlanning calls f in a goroutine of its own. ended is closed when f has returned. The
-// caller holds the mutex.
-func (l *Loader) startPlanning(doing string, f func()) (ended <-chan struct{}) {
+// background calls f in a goroutine of its own, and then done with its error, which may be that of a panic or
+// of runtime.Goexit. ended is closed when both have returned. The caller holds the mutex.
+func (l *Loader) background(doing string, f func() error, done func(error)) (ended <-chan struct{}) {
 	p := &planning{doing: doing, begun: time.Now()}
 	over := make(chan struct{})
 	l.plannings = append(l.plannings, p)
@@ -31,9 +31,17 @@ func (l *Loader) startPlanning(doing string, f func()) (ended <-chan struct{}) {
 		defer close(over)
 		defer l.endPlanning(p)
 		p.goroutine.Store(goroutineID())
-		f()
+		err := errGoexit // unless f returns or panics
+		defer func() { done(err) }()
+		err = protected(f)
 	}()
 	return over
+}
+
+// protected calls f. A panic becomes an error.
+func protected(f func() error) (err error) {
+	defer recovered(&err)
+	return f()
 }
 
 func (l *Loader) endPlanning(p *planning) {
@@ -57,44 +65,62 @@ func (r *run) planFrom(from Position) {
 	if r.l.cfg.workers == 0 || r.stopped.Load() {
 		return
 	}
-	r.l.startPlanning(fmt.Sprintf("planning epoch %d", from.Epoch), func() { r.plan(from) })
+	next := &upcoming{}
+	r.l.background(fmt.Sprintf("planning epoch %d", from.Epoch), func() error { return r.plan(from, next) }, func(err error) { r.setNext(next, err) })
 }
 
-// plan plans the first epoch with batches, from a position on.
-func (r *run) plan(from Position) {
-	p, err := (*plan)(nil), fmt.Errorf("loader: epoch %d: %w", from.Epoch, ErrGoexit)
-	f := (*foresight)(nil)
-	defer func() { // also if the sampler or the dataset calls runtime.Goexit
-		if !r.planned(p, f, err) {
-			f.end()
+// An upcoming epoch is one that is being planned.
+type upcoming struct {
+	epoch     int
+	plan      *plan
+	foresight *foresight // nil if the dataset does not use it
+}
+
+// plan plans the first epoch with batches, from a position on, and tells the dataset of it.
+func (r *run) plan(from Position, next *upcoming) (err error) {
+	for ; ; from = r.l.start(next.epoch+1, r.samples) {
+		next.epoch = from.Epoch
+		next.plan, err = r.l.safePlan(r.ctx, from)
+		switch {
+		case err != nil:
+			return err
+		case !next.plan.empty():
+			next.foresight, err = r.foresee(next.plan)
+			return err
+		case next.epoch+1 >= r.cursor.until || r.ctx.Err() != nil:
+			return nil
 		}
-	}()
-	p, err = r.l.safePlan(r.ctx, from)
-	for err == nil && p.empty() && p.epoch+1 < r.cursor.until && r.ctx.Err() == nil {
-		p, err = r.l.safePlan(r.ctx, r.l.start(p.epoch+1, r.samples))
-	}
-	if err == nil && !p.empty() {
-		f, err = r.foresee(p)
 	}
 }
 
-// planned gives a plan, or the error in its place, to the cursor, and keeps what the
-// dataset was told of it. It reports false if the run no longer ends f.
-func (r *run) planned(p *plan, f *foresight, err error) (kept bool) {
+// setNext gives a plan, or the error in its place, to the cursor, and keeps what the
+// dataset was told of it.
+func (r *run) setNext(next *upcoming, err error) {
+	if err == errGoexit {
+		err = fmt.Errorf("loader: epoch %d: %w", next.epoch, err)
+	}
+	if !r.keep(next, err) {
+		next.foresight.end()
+	}
+}
+
+// keep reports false if the run has stopped, and does not end the foresight any more.
+func (r *run) keep(next *upcoming, err error) bool {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	if kept = f == nil || !r.stopped.Load(); kept && f != nil {
-		r.foresights = append(r.foresights, f)
-	}
 	r.cursor.planning = false
 	if err != nil {
 		r.cursor.err = err
 	} else {
-		r.cursor.next = p
+		r.cursor.next = next.plan
 	}
 	r.wakeAnother()
 	r.notify()
-	return kept
+	if next.foresight != nil && !r.stopped.Load() {
+		r.foresights = append(r.foresights, next.foresight)
+		return true
+	}
+	return next.foresight == nil
 }
 
 // planInline makes the next plan in the loop's own goroutine. It reports false if no
@@ -104,7 +130,8 @@ func (r *run) planInline() bool {
 	wanted, from := !r.advance() && r.cursor.planning, r.cursor.due
 	r.l.mu.Unlock()
 	if wanted {
-		r.plan(from)
+		next := &upcoming{}
+		r.setNext(next, protected(func() error { return r.plan(from, next) }))
 	}
 	return wanted
 }

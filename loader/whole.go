@@ -63,22 +63,14 @@ const stageService = "service"
 
 // placeWhole makes the reader fill the batch. An error ends the run in its place.
 func (w *worker) placeWhole(j *job) {
-	err := ErrGoexit // unless the Reader returns
-	returned := false
-	defer func() {
-		w.call.end()
-		w.clock.Stop()
-		if !returned {
-			err = w.interrupted(recover())
-		}
-		if err != nil {
-			j.breaks(j.named(err))
-		}
-	}()
-	w.enter(fetching)
-	w.clock.Stage(stageService)
-	err = w.whole.PlaceWhole(w.ctx, wholeBatch{j})
-	returned = true
+	defer w.clock.Stop()
+	err := w.calls(fetching, func() error {
+		w.clock.Stage(stageService)
+		return w.whole.PlaceWhole(w.ctx, wholeBatch{j})
+	})
+	if err != nil {
+		j.breaks(j.named(err))
+	}
 }
 
 // service is the batch sampler if it asks a service for its batches, otherwise nil.

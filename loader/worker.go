@@ -31,9 +31,9 @@ type worker struct {
 	dst    []slots.Values // of a batch after a step of Collate
 	src    []slots.Values // and before it
 
-	// If user code ends the goroutine, the next one continues with these.
-	own  *job // the batch that the worker builds
-	task task
+	own     *job // the batch that the worker builds
+	index   int  // the sample that it places
+	claimed int  // rows that it has claimed and not finished
 
 	reader dataset.Reader      // nil until the worker first runs, and after a panic
 	batch  dataset.BatchReader // reader, if it is one
@@ -74,99 +74,72 @@ func newWorker(l *Loader, id int) *worker {
 
 // main is the worker's goroutine: it works for a run until the run stops.
 func (w *worker) main(r *run) {
-	goexit := false // whether user code has called runtime.Goexit
-	defer func() {
-		if goexit {
-			go w.main(r) // continues where this goroutine was
-			return
-		}
-		w.l.leave(w, r)
-	}()
+	defer w.l.leave(w, r)
 	pprof.SetGoroutineLabels(w.labels)
 	w.goroutine.Store(goroutineID())
-	if w.own == nil && w.task.j == nil && !w.begin(r) {
+	if !w.begin(r) {
 		return
 	}
-	goexit = true
-	w.resume()
 	for {
 		j, fresh := r.next(w)
 		if j == nil {
-			break
+			return
 		}
 		if !fresh || w.prepare(j) {
 			w.build(j)
 		}
 	}
-	goexit = false
 }
 
 // begin prepares the worker for a run. If its Reader cannot be opened, the run ends
 // with that error, and begin reports false.
 func (w *worker) begin(r *run) bool {
 	w.ctx = slots.WithWorker(r.ctx, w.id)
-	w.own, w.task = nil, task{}
+	w.own, w.claimed = nil, 0
 	w.at.Store(nil)
-	err := ErrGoexit // unless open returns
-	defer func() {
-		if err != nil {
-			w.failsToOpen(r, err)
-		}
-	}()
-	err = w.open()
+	err := w.open()
+	if err != nil {
+		r.failsIn(w, fmt.Errorf("open dataset: %w", err))
+	}
 	return err == nil
 }
 
-func (w *worker) failsToOpen(r *run, err error) {
+// failsIn ends the run with an error of a worker that works on no batch, or does without the worker.
+func (r *run) failsIn(w *worker, err error) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	err = fmt.Errorf("loader: worker %d: open dataset: %w", w.id, err)
+	err = fmt.Errorf("loader: worker %d: %w", w.id, err)
 	if !r.dismiss(w, err) {
 		r.fail(err)
 	}
 }
 
 // open opens the Reader unless it is open.
-func (w *worker) open() (err error) {
+func (w *worker) open() error {
 	if w.reader != nil {
 		return nil
 	}
-	defer recovered(&err)
-	w.enter(opening)
-	defer w.call.end()
-	reader, err := w.l.ds.Open()
-	if err != nil {
-		return err
-	}
-	if reader == nil {
-		return errors.New("the dataset's Open returned neither a Reader nor an error")
-	}
-	w.reader = reader
-	w.batch, _ = reader.(dataset.BatchReader)
-	w.whole, _ = reader.(whole.Reader)
-	return nil
+	return w.calls(opening, func() error {
+		reader, err := w.l.ds.Open()
+		if err != nil {
+			return err
+		}
+		if reader == nil {
+			return errors.New("the dataset's Open returned neither a Reader nor an error")
+		}
+		w.reader = reader
+		w.batch, _ = reader.(dataset.BatchReader)
+		w.whole, _ = reader.(whole.Reader)
+		return nil
+	})
 }
 
 // close closes the Reader if it is open.
-func (w *worker) close() (err error) {
-	if w.reader == nil {
+func (w *worker) close() error {
+	reader := w.reader
+	if reader == nil {
 		return nil
 	}
-	defer recovered(&err)
-	w.enter(closing)
-	defer w.call.end()
-	reader := w.reader
 	w.reader, w.batch, w.whole = nil, nil, nil
-	return reader.Close()
-}
-
-// resume continues the work of a goroutine that user code has ended.
-func (w *worker) resume() {
-	if j := w.task.j; j != nil {
-		w.at.Store(j)
-		w.finished(j, w.proceed())
-	}
-	if w.own != nil {
-		w.build(w.own)
-	}
+	return w.calls(closing, reader.Close)
 }

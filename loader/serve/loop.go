@@ -11,7 +11,7 @@ import (
 // main is the lane's goroutine.
 func (l *lane) main() {
 	defer l.p.remove(l)
-	err := loader.ErrGoexit // unless the sampler and the hooks return
+	err := errGoexit // unless the sampler and the hooks return
 	defer func() { l.fail(err) }()
 	err = l.work()
 }

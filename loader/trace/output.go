@@ -1,12 +1,11 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
-
-	"github.com/penstock-go/penstock/loader"
 )
 
 // Sizes of the output's memory, in bytes.
@@ -95,7 +94,7 @@ func (o *output) write() {
 		if v := recover(); v != nil {
 			o.err = fmt.Errorf("panic: %v", v)
 		} else if !returned {
-			o.err = loader.ErrGoexit
+			o.err = errors.New("runtime.Goexit was called")
 		}
 		o.writing = false
 		o.wake.Broadcast()

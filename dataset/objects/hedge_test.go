@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 )
 
@@ -151,6 +153,40 @@ func TestNothingIsHedgedWhileTheMedianRises(t *testing.T) {
 		read(4000) // the new median is what is usual now
 		if n := c.Stats().Hedges - begin; n < 10 {
 			t.Errorf("%d hedges after 4000 reads at the new speed, want some", n)
+		}
+	})
+}
+
+// A onceOnly remote cannot answer two requests at once.
+type onceOnly struct {
+	*slow
+	flying atomic.Int64
+}
+
+func (s *onceOnly) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
+	defer s.flying.Add(-1)
+	if s.flying.Add(1) > 1 {
+		panic("two requests at once")
+	}
+	return s.slow.Get(ctx, o, off, n)
+}
+
+// The second request runs in a goroutine of the client, where a panic would end the program.
+func TestAPanicInAHedgeIsOneOfTheRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := objects.NewClient(&onceOnly{slow: newSlow(0.05)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if e, ok := recover().(*dataset.PanicError); !ok || e.Value != "two requests at once" {
+				t.Errorf("after %+v: recovered %v, want the panic of the remote", c.Stats(), e)
+			}
+		}()
+		for range 1000 {
+			if err := c.ReadAt(t.Context(), objects.Object{Name: "x", Size: 8, Version: "1"}, make([]byte, 8), 0); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // errOvertaken ends the first request if the second one was faster.
@@ -22,7 +25,11 @@ var errOvertaken = errors.New("the second request was faster")
 //
 // An error of the first request is that of Race, and ends the second one. An error of the
 // second one alone is none: then Race waits for the first. If both fail, errors.Is and
-// errors.As see only the first error, and the text has both. second must not panic.
+// errors.As see only the first error, and the text has both.
+//
+// A panic of the second request is one of Race, with a [dataset.PanicError] as its value, so that
+// whoever recovers panics of the first recovers it, too. If the first answer is in use already, it is
+// one of end.
 func Race[T any](ctx context.Context, p *Pace, first, second func(context.Context) (T, error), drop func(T)) (answer T, end func(), err error) {
 	delay := p.begin()
 	if delay == 0 {
@@ -37,9 +44,18 @@ func Race[T any](ctx context.Context, p *Pace, first, second func(context.Contex
 		decided       atomic.Bool // by the request that sets it
 		other         T
 		otherErr      error
+		panicked      *dataset.PanicError
 		group         sync.WaitGroup
 	)
 	group.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked = &dataset.PanicError{Value: v, Stack: debug.Stack()}
+				if decided.CompareAndSwap(false, true) {
+					overtake(errOvertaken)
+				}
+			}
+		}()
 		if !p.turn(two, delay) {
 			return
 		}
@@ -58,7 +74,9 @@ func Race[T any](ctx context.Context, p *Pace, first, second func(context.Contex
 	end = func() {
 		stop()
 		overtake(nil)
-		group.Wait()
+		if group.Wait(); panicked != nil {
+			panic(panicked)
+		}
 	}
 	returned := false // whether first has, and did not panic
 	defer func() {
@@ -76,8 +94,10 @@ func Race[T any](ctx context.Context, p *Pace, first, second func(context.Contex
 		if err == nil {
 			drop(answer) // both came at once
 		}
-		group.Wait() // other is set
-		return other, end, nil
+		if group.Wait(); panicked != nil {
+			end()
+		}
+		return other, end, nil // which is set
 	}
 	stop()
 	if err == nil {

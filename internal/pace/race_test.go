@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/pace"
 )
 
@@ -285,6 +287,41 @@ func TestAPanicOfTheFirstRequestLeavesNothing(t *testing.T) {
 			}
 			pace.Race(t.Context(), &s.p, first, second, s.drop)
 			t.Error("no panic")
+		})
+	}
+}
+
+// A panic of the second request would end the program in the goroutine that sends it.
+func TestAPanicOfTheSecondRequestIsOneOfTheCaller(t *testing.T) {
+	for _, after := range []time.Duration{0, 10 * usual, time.Hour} { // that the first one takes
+		synctest.Test(t, func(t *testing.T) {
+			s := newService(t, 1)
+			defer s.settled(t)
+			defer func() {
+				if e, ok := recover().(*dataset.PanicError); !ok || e.Value != errBad || !strings.Contains(string(e.Stack), "race_test.go") {
+					t.Errorf("the first request takes %v: recovered %v", after, e)
+				}
+			}()
+			second := func(ctx context.Context) (*answer, error) {
+				if after == 10*usual {
+					<-ctx.Done() // the first one is in use
+				}
+				panic(errBad)
+			}
+			first := s.send(1, after, nil)
+			if after == 0 {
+				first = func(ctx context.Context) (*answer, error) { // which does not listen
+					time.Sleep(10 * usual)
+					return s.send(1, 0, nil)(context.WithoutCancel(ctx))
+				}
+			}
+			a, end, err := pace.Race(t.Context(), &s.p, first, second, s.drop)
+			if after != 10*usual || err != nil {
+				t.Fatalf("%v, %v, want a panic", a, err)
+			}
+			defer s.drop(a)
+			end()
+			t.Error("no panic of end")
 		})
 	}
 }

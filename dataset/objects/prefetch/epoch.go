@@ -2,6 +2,7 @@ package prefetch
 
 import (
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -33,7 +34,8 @@ type epoch struct {
 	seen   []uint64       // a bit per block, with Once: whether it was met
 	ahead  sync.WaitGroup // the goroutine that looks ahead
 
-	requests sync.WaitGroup // that it owns
+	panicked *dataset.PanicError // while it looked ahead, or nil
+	requests sync.WaitGroup      // that it owns
 
 	// Only the goroutine that looks ahead uses these.
 	batch   int             // that it looks at
@@ -69,10 +71,27 @@ func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) 
 	p.join(e, key)
 	p.mu.Unlock()
 	// The first batch's blocks are requested before Foresee returns.
-	if more := e.lookAhead(false); more {
-		e.ahead.Go(func() { e.lookAhead(true) })
+	switch more := e.look(false); {
+	case e.panicked != nil:
+		e.stop() // which panics
+	case more:
+		e.ahead.Go(func() { e.look(true) })
 	}
 	return e.stop
+}
+
+// look is lookAhead, after which the epoch looks ahead no more if the dataset or the store panics.
+func (e *epoch) look(wait bool) (more bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			e.panicked = &dataset.PanicError{Value: v, Stack: debug.Stack()}
+			e.p.mu.Lock()
+			defer e.p.mu.Unlock()
+			e.loop.ended(e)
+			e.p.change.Broadcast()
+		}
+	}()
+	return e.lookAhead(wait)
 }
 
 // wholeOf is the future that the loader has told, of which f may be a part.
@@ -86,7 +105,8 @@ func wholeOf(f dataset.Future) dataset.Future {
 	}
 }
 
-// stop ends the requests that only this epoch needs, and frees its memory.
+// stop ends the requests that only this epoch needs, and frees its memory. It passes on a panic of
+// the goroutine that looks ahead.
 func (e *epoch) stop() {
 	p := e.p
 	p.mu.Lock()
@@ -110,6 +130,9 @@ func (e *epoch) stop() {
 	if len(p.epochs) == 0 {
 		p.spare.rest()
 		clear(p.overtaken)
+	}
+	if e.panicked != nil {
+		panic(e.panicked)
 	}
 }
 

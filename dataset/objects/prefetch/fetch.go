@@ -2,9 +2,13 @@ package prefetch
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"hash/crc32"
+	"runtime/debug"
 	"slices"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 )
 
@@ -77,6 +81,14 @@ func (b *block) of(e *epoch) *claim {
 	return nil
 }
 
+// panicked is the error of a panic of the store in the request, or nil.
+func (b *block) panicked() error {
+	if _, ok := errors.AsType[*dataset.PanicError](b.err); ok {
+		return b.err
+	}
+	return nil
+}
+
 // start sends requests, as many as are allowed. The caller holds the mutex.
 func (p *Prefetcher) start() {
 	for _, l := range p.loops {
@@ -109,10 +121,14 @@ func (p *Prefetcher) request(b *block, owner *epoch) {
 	}()
 }
 
-// fetch reads a block into memory.
+// fetch reads a block into memory. A panic of the store is an error of the block, which all reads
+// that are expected of it return.
 func (p *Prefetcher) fetch(ctx context.Context, b *block) {
 	err := errStopped // unless the store returns
 	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("prefetch: read %s: %w", b.name.Object.Name, &dataset.PanicError{Value: v, Stack: debug.Stack()})
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		b.err = err
@@ -126,7 +142,9 @@ func (p *Prefetcher) fetch(ctx context.Context, b *block) {
 			if ctx.Err() == nil {
 				p.allowed = max(p.allowed/2, 1)
 			}
-			p.drop(b)
+			if b.panicked() == nil || len(b.claims) == 0 {
+				p.drop(b)
+			}
 		}
 		close(b.done)
 		p.free(b)

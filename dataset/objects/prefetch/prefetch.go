@@ -109,7 +109,8 @@ func (p *Prefetcher) Forget(o objects.Object, off, n int64) {
 
 // ReadAt reads len(dst) bytes of o, from byte off on: from memory, if this is a block that
 // was fetched, and otherwise from the underlying store. It waits for a request that is
-// under way. If that fails, it sends its own.
+// under way. If that fails, it sends its own. If the underlying store panics in it, the error
+// satisfies [errors.As] for a [dataset.PanicError].
 func (p *Prefetcher) ReadAt(ctx context.Context, o objects.Object, dst []byte, off int64) error {
 	b := p.take(objects.Block{Object: o, Off: off, Len: int64(len(dst))})
 	if b == nil {
@@ -205,14 +206,15 @@ func (p *Prefetcher) consume(b *block) {
 	}
 }
 
-// await waits until a block was fetched.
+// await waits until a block was fetched. It returns the error of a panic: any other one is of the
+// request alone.
 func (p *Prefetcher) await(ctx context.Context, b *block) error {
 	select {
 	case <-b.done:
 		if b.err == nil {
 			p.count.ready.Add(1)
 		}
-		return nil
+		return b.panicked()
 	default:
 	}
 	p.mu.Lock()
@@ -225,7 +227,7 @@ func (p *Prefetcher) await(ctx context.Context, b *block) error {
 	}()
 	select {
 	case <-b.done:
-		return nil
+		return b.panicked()
 	case <-ctx.Done():
 		return fmt.Errorf("prefetch: read %s: %w", b.name.Object.Name, ctx.Err())
 	}

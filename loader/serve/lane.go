@@ -46,6 +46,7 @@ type made struct {
 	at    address
 	seq   int           // number in its loop
 	batch *loader.Batch // nil if there is an error, or no sample
+	keep  func() func() // holds the batch until what it returns is called
 	drop  func()        // ends the lane's hold on the batch
 	err   error
 
@@ -166,8 +167,8 @@ func (l *lane) hold(m *made) (done func()) {
 		l.window = slices.DeleteFunc(l.window, func(other *made) bool { return other == m }) // the next request tries again
 	}
 	free := func() {}
-	if m.batch != nil {
-		free = m.batch.Keep()
+	if m.keep != nil {
+		free = m.keep()
 	}
 	l.holders++
 	return func() {

@@ -13,10 +13,10 @@ func (l *lane) main() {
 	defer l.p.remove(l)
 	err := errGoexit // unless the sampler and the hooks return
 	defer func() { l.fail(err) }()
-	err = l.work()
+	err = l.p.work(l)
 }
 
-// work makes loops until the lane is closed.
+// work makes loops of a loader until the lane is closed.
 func (l *lane) work() (err error) {
 	var losses losses
 	ld, err := loader.New(l.p.s.ds, append(l.p.s.loader(l.share), losses.observe())...)
@@ -125,7 +125,7 @@ func (l *lane) publish(ctx context.Context, m *made, next address, count int) bo
 
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
-	for l.published > l.wanted && l.starts == nil {
+	for l.published > l.wanted { // not if the loop must begin again
 		if !l.wait() {
 			return false
 		}

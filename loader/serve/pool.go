@@ -14,11 +14,13 @@ var (
 	errClosed = errors.New("the service is ending")
 )
 
-// A pool has the lanes of a Server.
+// A pool has the lanes of a Server. What happens to it in which order is explored in
+// explore_internal_test.go.
 type pool struct {
-	s *Server
+	s    *Server
+	work func(*lane) error // makes the batches of a lane until it is closed
 
-	mu     sync.Mutex
+	mu     sync.Mutex // what is called with it takes no other one
 	lanes  []*lane
 	closed bool
 	err    error // of the first lane that ended with one
@@ -34,8 +36,13 @@ func (p *pool) get(ctx context.Context, of share, a address) (m *made, done func
 	if err != nil {
 		return nil, nil, err
 	}
+	return p.await(ctx, of, a, rest.Batches)
+}
+
+// await is get for a batch of an epoch that has count of them from its draw on.
+func (p *pool) await(ctx context.Context, of share, a address, count int) (m *made, done func(), err error) {
 	for {
-		l, old, err := p.choose(of, a, rest.Batches)
+		l, old, err := p.choose(of, a, count)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -80,7 +87,7 @@ func (p *pool) choose(of share, a address, count int) (l, old *lane, err error) 
 		case l.share == of && l.precedes(a):
 			drop = l.begin(a, count)
 			return l, nil, nil
-		case l.waits():
+		case l.waits() && (l.running || l.share != of): // those that wait for a loop that has ended come again
 		case l.share == of && (same == nil || same.running && (!l.running || l.touched.Before(same.touched))):
 			same = l
 		case l.share != of && l.holders == 0 && (other == nil || l.touched.Before(other.touched)):
@@ -95,7 +102,7 @@ func (p *pool) choose(of share, a address, count int) (l, old *lane, err error) 
 		return same, nil, nil
 	case room:
 		return p.open(of, a, count), nil, nil
-	case other != nil && (time.Since(other.touched) > recent || p.superseded(other)):
+	case other != nil && time.Since(other.touched) > recent:
 		p.shut(other)
 		return nil, other, nil
 	}
@@ -105,12 +112,6 @@ func (p *pool) choose(of share, a address, count int) (l, old *lane, err error) 
 		}
 	}
 	return nil, nil, errFull
-}
-
-// superseded reports whether a lane of the same share was used after l: then its reader
-// has gone elsewhere. The caller holds the mutex.
-func (p *pool) superseded(l *lane) bool {
-	return slices.ContainsFunc(p.lanes, func(m *lane) bool { return m.share == l.share && m.touched.After(l.touched) })
 }
 
 // open makes a lane that begins at a. The caller holds the mutex.
@@ -129,7 +130,6 @@ func (p *pool) open(of share, a address, count int) *lane {
 func (p *pool) shut(l *lane) {
 	l.closing = true
 	l.end()
-	l.broadcast()
 }
 
 // remove forgets a lane whose memory is free.

@@ -40,7 +40,7 @@ func (r *run) take(b *loader.Batch, err error) bool {
 		r.give(&made{err: err})
 		return false
 	}
-	return r.give(&made{batch: b, drop: b.Keep()})
+	return r.give(&made{batch: b, keep: b.Keep, drop: b.Keep()})
 }
 
 // place is the address of what the loader has delivered. Errors of no sample have that of the

@@ -115,7 +115,7 @@ func New(ctx context.Context, ds dataset.Dataset, options ...Option) (*Server, e
 		return nil, errors.New("serve: New: this machine is big-endian, and safetensors is not")
 	}
 	s := &Server{ds: ds, cfg: cfg, requests: make(chan struct{}, cfg.requests)}
-	s.lanes.s, s.rests.s = s, s
+	s.lanes.s, s.lanes.work, s.rests.s = s, (*lane).work, s
 	s.rests.turns = make(chan struct{}, planned)
 	if err := s.describe(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("serve: %w", err), s.Close())

@@ -2,6 +2,7 @@ package npy
 
 import (
 	"archive/zip"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/arrays"
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -48,14 +50,15 @@ func openNpz(fsys fs.FS, file string, members []string, limit *int64) (dataset.D
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
+	z.RegisterDecompressor(zip.Deflate, new(inflater).open)
 	chosen, err := chooseMembers(z, members)
 	if err != nil {
 		return nil, err
 	}
+	b := budget.For(size)
 	fields := make([]*arrays.Array, 0, len(chosen))
 	for _, m := range chosen {
-		a, err := openMember(m, size, limit)
+		a, err := openMember(m, size, limit, &b)
 		if err != nil {
 			return nil, fmt.Errorf("member %q: %w", fieldOf(m), err)
 		}
@@ -96,9 +99,13 @@ func chooseMembers(z *zip.Reader, names []string) ([]*zip.File, error) {
 	return chosen, nil
 }
 
+// headerMemory is how many bytes of memory a byte of a header takes.
+const headerMemory = 4
+
 // openMember reads a member's header and, as [arrays.Array.Attach] decides, its
-// samples. The archive has size bytes.
-func openMember(m *zip.File, size int64, limit *int64) (*arrays.Array, error) {
+// samples. The archive has size bytes. Members may share them, or have long headers that
+// are short when compressed, so the headers are charged to the budget of all members.
+func openMember(m *zip.File, size int64, limit *int64, b *budget.Budget) (*arrays.Array, error) {
 	if m.Flags&1 != 0 {
 		return nil, errors.New("encrypted")
 	}
@@ -114,10 +121,30 @@ func openMember(m *zip.File, size int64, limit *int64) (*arrays.Array, error) {
 		}
 	}
 	a, err := arrayIn(in, fieldOf(m))
+	if err == nil {
+		err = b.Memory(headerMemory * in.Offset())
+	}
 	if err != nil {
 		return nil, err
 	}
 	return a, a.Attach(in, limit)
+}
+
+// An inflater decompresses members one after another in the same memory, which is larger than most
+// small members.
+type inflater struct {
+	from bufio.Reader
+	io.ReadCloser
+}
+
+func (f *inflater) open(r io.Reader) io.ReadCloser {
+	f.from.Reset(r)
+	if f.ReadCloser == nil {
+		f.ReadCloser = flate.NewReader(&f.from)
+	} else {
+		f.ReadCloser.(flate.Resetter).Reset(&f.from, nil)
+	}
+	return f
 }
 
 // findStored finds the bytes of a member that is not compressed.

@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/npy"
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
@@ -151,6 +154,68 @@ func TestNpzSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", c.name, ds, got, c.want)
 		}
 	}
+}
+
+// sharingNpz is an archive of n members of one byte each, which share the bytes of one. Its header has
+// that many spaces.
+func sharingNpz(n, spaces int, method uint16) []byte {
+	array := string(npyText("{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }"+strings.Repeat(" ", spaces), []byte{1}))
+	one := npzFile(method, "00000", array)
+	end := len(one) - 22
+	list := bytes.Index(one, []byte("PK\x01\x02"))
+	entry := one[list:end]
+	file := slices.Clone(one[:list])
+	for k := range n {
+		at := len(file)
+		file = append(file, entry...)
+		copy(file[at+46:], fmt.Sprintf("%05d", k))
+	}
+	last := slices.Clone(one[end:])
+	binary.LittleEndian.PutUint16(last[8:], uint16(n))
+	binary.LittleEndian.PutUint16(last[10:], uint16(n))
+	binary.LittleEndian.PutUint32(last[12:], uint32(n*len(entry)))
+	return append(file, last...)
+}
+
+func TestMembersThatShareBytesTakeLittle(t *testing.T) {
+	for _, method := range []uint16{zip.Store, zip.Deflate} {
+		for _, c := range []struct {
+			n, spaces int
+			read      bool
+		}{{5000, 0, true}, {5000, 1000, false}, {5000, 60_000, false}, {1, 60_000, true}} {
+			file := sharingNpz(c.n, c.spaces, method)
+			hostile.Bounded(t, len(file), 0, func() {
+				ds, err := npy.OpenNpz(fstest.MapFS{"x": {Data: file}}, "x", nil)
+				if c.read && (err != nil || len(ds.Spec()) != c.n) || !c.read && !errors.Is(err, budget.ErrExceeded) {
+					t.Errorf("%d members with headers of %d spaces, method %d: %v", c.n, c.spaces, method, err)
+				}
+			})
+		}
+	}
+}
+
+// Every small member would otherwise take 40 KB to be decompressed.
+func TestManySmallMembersTakeLittle(t *testing.T) {
+	var members []string
+	for k := range 2000 {
+		members = append(members, fmt.Sprint(k), string(npyFile("|u1", "3,", []byte{1, 2, byte(k)})))
+	}
+	file := npzFile(zip.Deflate, members...)
+	hostile.Bounded(t, len(file), 0, func() {
+		ds, err := npy.OpenNpz(fstest.MapFS{"x": {Data: file}}, "x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := dataset.At(t.Context(), ds, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 2000 {
+			if got := dataset.ValuesOf[uint8](s[fmt.Sprint(k)])[0]; got != byte(k) {
+				t.Fatalf("member %d: %d", k, got)
+			}
+		}
+	})
 }
 
 func FuzzNpz(f *testing.F) {

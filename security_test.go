@@ -60,8 +60,6 @@ var decoding = []string{"encoding/json", "encoding/xml", "encoding/csv", "encodi
 
 // trusted are the packages that use one of them without a budget, and why.
 var trusted = map[string]string{
-	"dataset/csv":                     "a value is at most as large as its text",
-	"dataset/npy":                     "MemoryLimit, and an archive's list is about as large as its bytes",
 	"dataset/idx":                     "a header of some bytes, which is compared with the size of the file",
 	"dataset/objects":                 "MaxListing, and a line of an index has 64 KiB at most",
 	"dataset/volume":                  "the formats have budgets of their own",

@@ -2,6 +2,7 @@ package csv_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/csv"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
@@ -162,7 +164,7 @@ func TestCSVSaysWhatIsWrong(t *testing.T) {
 		{"a\n1\n2\n", a, []csv.Option{csv.MemoryLimit(17)}, "csv: read t.csv: line 3: 18 bytes of values so far, more than MemoryLimit(17)"},
 		{"a\n1\n\"" + strings.Repeat("x\n", 10000), a, []csv.Option{csv.MemoryLimit(100)}, "csv: read t.csv: after line 2: a row of more than 100 bytes"},
 		{"a\n1\n" + strings.Repeat("x", 16<<20+8192), a, nil, "csv: read t.csv: after line 2: a row of more than 16777216 bytes"},
-		{"a" + strings.Repeat(",", 1<<20+8192), a, nil, "csv: read t.csv: after line 0: a row of more than 1048576 delimiters \",\""},
+		{"a" + strings.Repeat(",", 1<<15), a, nil, "csv: read t.csv: after line 0: a row of 20479 delimiters \",\": damaged or hostile: more memory than 32769 bytes of input may take"},
 		{"b,a,c\r1,2,3\r4,5,6\r", a, nil, "csv: read t.csv: line 1: a carriage return in \"c\\r1\": want lines to end in \\n or \\r\\n"},
 		{"a,a,a\n1,2,3\n", a, nil, "csv: read t.csv: field \"x\": several columns are named \"a\""},
 		{"a\n1\n", a, []csv.Option{csv.Delimiter('"'), csv.Comment(',')}, "csv: Delimiter('\"'): want another character"},
@@ -226,6 +228,30 @@ func TestTablesPlaceWithoutAllocation(t *testing.T) {
 	}
 	if err := r.Place(t.Context(), 2, slot); err == nil {
 		t.Error("sample 2 of 2 was placed")
+	}
+}
+
+func TestManyColumnsTakeMemoryInProportionToTheFile(t *testing.T) {
+	header := func(n int, name string) string { return strings.Repeat(name+",", n) + "a\n" }
+	for _, c := range []struct {
+		what, text string
+		read       bool
+	}{
+		{"short names", header(1<<20, ""), false},
+		{"names of a letter", header(1<<20, "x"), false},
+		{"few columns", header(10_900, "") + strings.Repeat(",", 10_900) + "1\n", true},
+		{"names, with numbers below", header(60_000, "gene") + strings.Repeat(strings.Repeat("0,", 60_000)+"1\n", 2), true},
+		{"numbers that have no names", strings.Repeat(strings.Repeat("0,", 60_000)+"1\n", 4), true},
+	} {
+		hostile.Bounded(t, len(c.text), 0, func() {
+			field, options := csv.Text("x", "a"), []csv.Option(nil)
+			if c.text[0] == '0' {
+				field, options = csv.Text("x", "60000"), []csv.Option{csv.NoHeader()}
+			}
+			if _, err := readCSV(c.text, []csv.Field{field}, options...); (err == nil) != c.read || err != nil && !errors.Is(err, budget.ErrExceeded) {
+				t.Errorf("%s: %v", c.what, err)
+			}
+		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -36,7 +37,7 @@ func newReader(in *files.Input, c *config, fields []Field, t *Table) *reader {
 		buffered.Discard(3) // a byte order mark, as Excel writes it
 	}
 	r := &reader{config: c, in: in, fields: fields, table: t, indices: make([]map[string]int64, len(fields))}
-	r.guard = &guard{r: buffered, limit: min(int64(c.limit), maxRow), comma: []byte(string(c.comma))}
+	r.guard = &guard{r: buffered, limit: min(int64(c.limit), maxRow), comma: []byte(string(c.comma)), budget: budget.For(in.Length)}
 	r.rows = csv.NewReader(r.guard)
 	r.rows.Comma, r.rows.Comment, r.rows.ReuseRecord = c.comma, c.comment, true
 	r.missing = map[string]bool{}
@@ -60,18 +61,20 @@ func newReader(in *files.Input, c *config, fields []Field, t *Table) *reader {
 }
 
 const (
-	maxRow    = 16 << 20 // bytes of a row
-	maxCommas = 1 << 20  // of a row: encoding/csv takes 40 bytes of memory for each
+	maxRow      = 16 << 20 // bytes of a row
+	commaMemory = 96       // bytes of memory that encoding/csv takes for each, until a row has more
 )
 
 // A guard limits the size of a row: without it a missing closing quote would make
 // a row of the whole file.
 type guard struct {
-	r     io.Reader
-	limit int64
-	comma []byte // what separates the columns
+	r      io.Reader
+	limit  int64
+	comma  []byte // what separates the columns
+	budget budget.Budget
 
 	row, commas int64 // bytes and commas of the current row so far
+	most        int64 // commas of a row, which are charged
 }
 
 func (g *guard) begin() { g.row, g.commas = 0, 0 }
@@ -80,12 +83,15 @@ func (g *guard) Read(p []byte) (int, error) {
 	if g.row > g.limit {
 		return 0, fmt.Errorf("a row of more than %d bytes", g.limit)
 	}
-	if g.commas > maxCommas {
-		return 0, fmt.Errorf("a row of more than %d delimiters %q", maxCommas, g.comma)
-	}
 	n, err := g.r.Read(p)
 	g.row += int64(n)
 	g.commas += int64(bytes.Count(p[:n], g.comma))
+	if more := g.commas - g.most; more > 0 {
+		if err := g.budget.Memory(commaMemory * more); err != nil {
+			return 0, fmt.Errorf("a row of %d delimiters %q: %w", g.commas, g.comma, err)
+		}
+		g.most = g.commas
+	}
 	return n, err
 }
 

@@ -46,7 +46,8 @@ func Hedge(share float64) Option { return Option{func(c *config) { c.hedge = sha
 
 // MaxListing sets how many bytes a listing may have: those of names and versions, with 64 for
 // each object and one for each that is left out. A longer one is an error. The default is 4
-// GiB: 30 million objects with names and versions of 80 bytes. [NewFS] keeps that much in memory.
+// GiB: 30 million objects with names and versions of 80 bytes. [NewFS] keeps that much in memory, and
+// takes up to twice as much while it lists.
 func MaxListing(bytes int64) Option { return Option{func(c *config) { c.listing = bytes }} }
 
 func (c *config) check() error {

@@ -53,7 +53,6 @@ func (w *worker) build(j *job) {
 	defer trace.StartRegion(w.ctx, "loader.build").End()
 	begun := time.Now()
 	w.begins(begun)
-	w.sealing = 0
 	if !w.drew.IsZero() {
 		w.drawing.Add(int64(begun.Sub(w.drew)))
 		w.drew = time.Time{}
@@ -61,10 +60,8 @@ func (w *worker) build(j *job) {
 	done := 0
 	defer func() {
 		w.finished(j, done)
-		took := max(0, time.Since(begun)-w.gave)
-		w.busy.Add(int64(took))
+		w.busy.Add(int64(max(0, time.Since(begun)-w.gave)))
 		w.gave = 0
-		w.worked(took - w.sealing)
 	}()
 	chunk := w.chunk(j.size())
 	for !w.run.stopped.Load() {
@@ -125,8 +122,6 @@ func (w *worker) finished(j *job, rows int) {
 // seal makes the batch ready for delivery. A panic of the Allocator, a step of Collate
 // or a hook becomes an error in its place.
 func (w *worker) seal(j *job) {
-	begun := time.Now()
-	defer func() { w.sealing += time.Since(begun) }()
 	defer endRegion(j.traced.region("loader.finish"))
 	err := w.calls(finishing, func() error {
 		j.seal(w.l.cfg.policy)

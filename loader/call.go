@@ -1,12 +1,9 @@
 package loader
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
-	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -15,7 +12,7 @@ import (
 // it. Any goroutine may read it.
 type call struct {
 	what  atomic.Int64 // a sample's index plus one, or one of the constants below; 0 if there is no call
-	since atomic.Int64 // nanoseconds from Loader.made to the call; only if Loader.timed
+	since atomic.Int64 // nanoseconds from Loader.made to the call, or to the worker's batch unless Loader.timed
 }
 
 // The purpose of a call that does not place a sample.
@@ -94,6 +91,7 @@ func (w *worker) exited(what int) {
 	err := fmt.Errorf("%s: %w", doing(int64(what)), errGoexit)
 	r, j, own := w.run, w.at.Load(), w.own
 	w.own = nil
+	w.clock.Stop()
 	defer func() {
 		if own != nil && own != j && !r.stopped.Load() {
 			w.forfeit(own, err)
@@ -133,53 +131,19 @@ func (w *worker) forfeit(j *job, err error) {
 }
 
 // enter notes that the worker calls user code: to place the sample of that index, or
-// for one of the purposes above. If its calls are quick, those of a batch are not timed
-// one by one: all of them begin with the batch.
+// for one of the purposes above.
 func (w *worker) enter(index int) {
-	if (index < observing || !w.quick()) && w.l.timed() {
+	if w.l.timed {
 		w.call.since.Store(int64(time.Since(w.l.made)))
 	}
 	if index >= 0 {
 		index++
-		w.placing++
 	}
 	w.call.what.Store(int64(index))
 }
 
-// begins notes when the worker has begun with a batch.
-func (w *worker) begins(at time.Time) {
-	if w.l.timed() {
-		w.call.since.Store(int64(at.Sub(w.l.made)))
-	}
-}
-
-// A batch is quick if its calls that place samples take less than quickCall on average. To
-// time one takes about a hundredth of that. A worker is quick from the 4th quick batch on,
-// until two of its next eight batches or so are not. A single one does not count, because
-// it happens whenever the system lets another process run.
-const (
-	quickCall     = 20 * time.Microsecond
-	quickWorker   = 4  // quickness of a worker that is quick
-	mostQuickness = 12 // after as many quick batches
-	slowBatch     = 8  // what another batch takes from it
-)
-
-func (w *worker) quick() bool { return w.quickness >= quickWorker }
-
-// worked notes how long the calls of a batch that place samples took.
-func (w *worker) worked(took time.Duration) {
-	switch {
-	case w.placing == 0: // others had placed all samples
-	case took < time.Duration(w.placing)*quickCall:
-		w.quickness = min(w.quickness+1, mostQuickness)
-	default:
-		w.quickness = max(w.quickness-slowBatch, 0)
-	}
-	w.placing = 0
-}
-
-// timed reports whether workers note when their calls begin.
-func (l *Loader) timed() bool { return l.cfg.timeout > 0 || l.watched.Load() > 0 }
+// begins notes when the worker has begun with a batch. If its calls are not timed, they count from then on.
+func (w *worker) begins(at time.Time) { w.call.since.Store(int64(at.Sub(w.l.made))) }
 
 func (c *call) end() { c.what.Store(0) }
 
@@ -188,52 +152,5 @@ func (w *worker) lasts() time.Duration {
 	if w.call.what.Load() == 0 {
 		return 0
 	}
-	since := w.call.since.Load()
-	if w.l.cfg.timeout == 0 {
-		since = max(since, w.l.watched.Load()-1) // earlier calls are not timed
-	}
-	return time.Since(w.l.made) - time.Duration(since)
-}
-
-// stuck describes the call that the worker is in, if any, without the name of its sample.
-func (w *worker) stuck() (s Stuck, ok bool) {
-	what := w.call.what.Load()
-	if what == 0 {
-		return Stuck{}, false
-	}
-	s = Stuck{Worker: w.id, Doing: doing(what), Index: -1, Stage: w.clock.Current(), For: w.lasts()}
-	if what > 0 {
-		s.Index = int(what) - 1
-	}
-	return s, true
-}
-
-// stackOf is the stack of a goroutine as text, or "" if it is not found in the first 64 MiB
-// of the stacks of all goroutines.
-func stackOf(goroutine int64) string {
-	all := make([]byte, 1<<20)
-	n := runtime.Stack(all, true)
-	for n == len(all) && n < 64<<20 {
-		all = make([]byte, 2*len(all))
-		n = runtime.Stack(all, true)
-	}
-	all = all[:n]
-	header := fmt.Appendf(nil, "goroutine %d ", goroutine)
-	for block := range bytes.SplitSeq(all, []byte("\n\n")) {
-		if bytes.HasPrefix(block, header) {
-			return string(block)
-		}
-	}
-	return ""
-}
-
-// goroutineID is the number under which stack dumps show this goroutine.
-func goroutineID() int64 {
-	var buf [64]byte
-	fields := bytes.Fields(buf[:runtime.Stack(buf[:], false)])
-	if len(fields) < 2 {
-		return 0
-	}
-	id, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-	return id
+	return time.Since(w.l.made) - time.Duration(w.call.since.Load())
 }

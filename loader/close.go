@@ -67,7 +67,6 @@ func (l *Loader) closeReaders() error {
 		closing.enter()
 		go func() {
 			defer l.leaveCrew(closing)
-			w.goroutine.Store(goroutineID())
 			l.retire(w)
 		}()
 	}
@@ -78,8 +77,9 @@ func (l *Loader) closeReaders() error {
 	}
 	l.mu.Lock()
 	left := slices.DeleteFunc(workers, func(w *worker) bool { return !slices.Contains(l.strays, w) })
+	calls := activities(left, nil)
 	l.mu.Unlock()
-	return l.closeTimedOut(left, nil)
+	return l.closeTimedOut(calls)
 }
 
 // drain takes a free slab. It returns nil after the last one.

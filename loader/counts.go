@@ -18,7 +18,6 @@ type counts struct {
 	dropped  int64
 	failures []*SampleError
 	noBatch  string
-	panicked map[string]bool // where listed failures panicked
 	wait     Wait
 	body     time.Duration
 
@@ -82,7 +81,7 @@ func (c *counts) failed(failed []failure, dropped int) {
 	c.dropped += int64(len(failed) + dropped)
 	for _, f := range failed {
 		if len(c.failures) < maxFailures {
-			c.failures = append(c.failures, c.listed(f.err))
+			c.failures = append(c.failures, f.err)
 		}
 	}
 }

@@ -37,8 +37,7 @@ func (e *SampleError) Error() string {
 func (e *SampleError) Unwrap() error { return e.Err }
 
 // A PanicError is the error that a panic of user code becomes: of a dataset, a
-// transform, a sampler, an [Allocator] or a hook. It prints with its stack. In
-// [Stats.Failures] only the first of several panics at one place does.
+// transform, a sampler, an [Allocator] or a hook. It prints with its stack.
 type PanicError = dataset.PanicError
 
 // A LimitError ends a loop in which more samples failed than [OnError] allows.

@@ -158,9 +158,6 @@ func TestTimeoutNamesTheStuckSample(t *testing.T) {
 		if !want.MatchString(last.Error()) { // all in one line
 			t.Errorf("got %q, want %v", last, want)
 		}
-		if stack := e.Stuck[0].Stack; !strings.Contains(stack, "TestTimeoutNamesTheStuckSample.func1.slow") {
-			t.Errorf("the stack of the sample is missing in %q", stack)
-		}
 	})
 }
 

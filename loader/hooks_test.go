@@ -326,3 +326,54 @@ func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
 		t.Errorf("got %v, want %v", log, want)
 	}
 }
+
+// quick is a fake whose samples take 5 µs.
+func quick(n int) *fake {
+	return &fake{n: n, place: func(context.Context, int, dataset.Slot) error {
+		time.Sleep(5 * time.Microsecond)
+		return nil
+	}}
+}
+
+// TestHooksAreTimedFromTheirCall has a worker that waits for memory while the
+// loop body takes a minute, twice the Timeout. The hook that is told of the wait still runs
+// when the loop ends.
+func TestHooksAreTimedFromTheirCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := quick(400)
+		opened, closed := 0, 0
+		ds.open = func() error { opened++; return nil }
+		ds.close = func() error { closed++; return nil }
+		var l *loader.Loader
+		var waited []loader.Activity
+		l = loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(4), loader.Timeout(30*time.Second), loader.Observe(loader.Trace{
+			MemoryWaited: func(_ int, took time.Duration) {
+				if took < 30*time.Second {
+					return
+				}
+				time.Sleep(time.Second)
+				all := l.Working()
+				waited = append(waited, all[len(all)-1])
+			},
+		}))
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Number() == 20 {
+				time.Sleep(time.Minute)
+			}
+			if b.Number() == 21 {
+				time.Sleep(100 * time.Millisecond) // in which the hook begins
+				break
+			}
+		}
+		if len(waited) != 1 || waited[0].Doing != "calling a hook" || waited[0].For != time.Second {
+			t.Errorf("a second after the hook was called, got %+v", waited)
+		}
+		collect(t, l, 1, 2)
+		if opened != 1 || closed != 0 {
+			t.Errorf("%d Readers were opened and %d closed, want the same one in both loops", opened, closed)
+		}
+	})
+}

@@ -49,7 +49,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -64,8 +63,8 @@ type Loader struct {
 	collation collation
 	ragged    bool // whether a field is ragged
 	cfg       config
-	watched   atomic.Int64 // nanoseconds from made to the first call of Working, plus one; 0 before it
 	made      time.Time
+	timed     bool // whether calls of user code are timed one by one: with a Timeout, or with hooks
 
 	identity func() string // of the sampler; may be empty
 
@@ -146,7 +145,7 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 		return nil, err
 	}
 	cfg.chosen(ds)
-	l := &Loader{ds: ds, collation: steps, cfg: cfg, made: time.Now()}
+	l := &Loader{ds: ds, collation: steps, cfg: cfg, made: time.Now(), timed: cfg.timeout > 0 || len(cfg.observers) > 0}
 	l.meter.used, l.meter.queued, l.meter.slice = cfg.processTime, cfg.processorWait, cfg.slice
 	l.identity = sync.OnceValue(cfg.identity)
 	for _, f := range spec {

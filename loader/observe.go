@@ -3,7 +3,6 @@ package loader
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -36,7 +35,6 @@ func (t Trace) and(next Trace) Trace {
 		BatchEnded:     bothTimed(t.BatchEnded, next.BatchEnded),
 		BatchFreed:     both(t.BatchFreed, next.BatchFreed),
 		SampleDone:     both(t.SampleDone, next.SampleDone),
-		SampleSlow:     both(t.SampleSlow, next.SampleSlow),
 		SampleFailed:   both(t.SampleFailed, next.SampleFailed),
 		MemoryWaited:   bothTimed(t.MemoryWaited, next.MemoryWaited),
 	}
@@ -206,30 +204,15 @@ func (o observer) farewell() (err error) {
 	return o.closed()
 }
 
-// told reports whether hooks are to know of the worker's next attempt to place rows. It
-// costs the same with hooks and without.
-func (w *worker) told() bool { return w.quickness < w.toldBelow }
-
-// toldBelow is the value of worker.toldBelow for the hooks.
-func (t *Trace) toldBelow() int {
-	switch {
-	case t.SampleDone != nil:
-		return math.MaxInt
-	case t.SampleSlow != nil:
-		return quickWorker
-	}
-	return 0
-}
-
-// tried calls place, which is an attempt to place rows, and then the hooks SampleDone and
-// SampleSlow. It returns the error of place, or those of the hooks.
+// tried calls place, which is an attempt to place rows, and then the hook SampleDone. It returns the
+// error of place, or those of both.
 func (w *worker) tried(j *job, row, rows, index int, place func() error) error {
 	w.clock.Record()
 	return w.sampleDone(j, row, rows, index, place())
 }
 
-// sampleDone calls the hooks for an attempt to place rows that has ended with err, since the
-// worker's clock records. It returns err, or those of the hooks.
+// sampleDone calls the hook for an attempt to place rows that has ended with err, since the
+// worker's clock records. It returns err, and that of the hook.
 func (w *worker) sampleDone(j *job, row, rows, index int, err error) error {
 	s := SampleInfo{
 		Batch: j.info(), Worker: w.id, Row: row, Rows: rows, Index: index, Err: err,
@@ -242,18 +225,12 @@ func (w *worker) sampleDone(j *job, row, rows, index int, err error) error {
 		w.spans = append(w.spans, StageSpan(span))
 	}
 	s.Stages = w.spans
-	t := &w.l.cfg.trace
 	failed := w.calls(observing, func() error {
-		if t.SampleDone != nil {
-			t.SampleDone(s)
-		}
-		if t.SampleSlow != nil && !w.quick() {
-			t.SampleSlow(s)
-		}
+		w.l.cfg.trace.SampleDone(s)
 		return nil
 	})
 	if failed != nil {
-		err = errors.Join(err, failed)
+		return errors.Join(err, failed)
 	}
 	return err
 }

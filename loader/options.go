@@ -96,8 +96,7 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 // [Loader.Close] of another goroutine waits for the sample.
 //
 // When a loop ends, for any reason, it waits no longer than the Timeout for a call
-// of the dataset, the sampler or a hook. Where samples take less than 20 µs on
-// average, calls count from when the worker began with the batch. A worker whose call
+// of the dataset, the sampler or a hook. A worker whose call
 // lasts longer keeps its Reader and its slab until the call returns. In the next loop,
 // another worker with a Reader of its own takes its place. [Loader.Close] waits for
 // such calls, for at most the Timeout again, and as long for those of Reader.Close that

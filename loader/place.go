@@ -9,7 +9,7 @@ import (
 
 // placeRows places several rows by one call. If it fails, the caller places them one
 // by one, to find out which of them fail.
-func (w *worker) placeRows(j *job, from, to int) error {
+func (w *worker) placeRows(j *job, from, to int) (err error) {
 	for _, index := range j.indices[from:to] {
 		if err := j.plan.inRange(index); err != nil {
 			return err
@@ -18,8 +18,7 @@ func (w *worker) placeRows(j *job, from, to int) error {
 	for row := from; w.l.ragged && row < to; row++ {
 		j.slab.empty(row) // not in At, which may be called several times for a row
 	}
-	defer w.clock.Stop()
-	return w.calls(j.indices[from], func() error {
+	err = w.calls(j.indices[from], func() error {
 		w.rows.begin(w, j, from, to)
 		err := w.batch.PlaceBatch(w.ctx, j.indices[from:to:to], &w.rows)
 		for row := from; err == nil && w.l.ragged && row < to; row++ {
@@ -27,6 +26,8 @@ func (w *worker) placeRows(j *job, from, to int) error {
 		}
 		return err
 	})
+	w.clock.Stop()
+	return err
 }
 
 // place makes the reader write a sample into row. A panic becomes an error.
@@ -41,8 +42,7 @@ func (w *worker) place(j *job, row, attempt, index int) error {
 			return err
 		}
 	}
-	defer func() { w.yield(j, w.clock.Stop()) }()
-	return w.calls(index, func() error {
+	err := w.calls(index, func() error {
 		if w.l.ragged {
 			j.slab.empty(row)
 		}
@@ -53,6 +53,8 @@ func (w *worker) place(j *job, row, attempt, index int) error {
 		}
 		return err
 	})
+	w.yield(j, w.clock.Stop())
+	return err
 }
 
 // slot is the slot of a row, with the random numbers of draw.

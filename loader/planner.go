@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 )
 
@@ -15,9 +14,8 @@ import (
 // loop can end before it. Close waits for it. The wait for more samples is one, too,
 // and so is the end of a foresight.
 type planning struct {
-	doing     string // what the goroutine does, in words
-	begun     time.Time
-	goroutine atomic.Int64
+	doing string // what the goroutine does, in words
+	begun time.Time
 }
 
 // background calls f in a goroutine of its own, and then done with its error, which may be that of a panic or
@@ -30,7 +28,6 @@ func (l *Loader) background(doing string, f func() error, done func(error)) (end
 	go func() {
 		defer close(over)
 		defer l.endPlanning(p)
-		p.goroutine.Store(goroutineID())
 		err := errGoexit // unless f returns or panics
 		defer func() { done(err) }()
 		err = protected(f)

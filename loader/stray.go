@@ -133,9 +133,9 @@ func (l *Loader) waitOutside() error {
 		return nil
 	}
 	l.mu.Lock()
-	strays, plannings := slices.Clone(l.strays), slices.Clone(l.plannings)
+	left := activities(l.strays, l.plannings)
 	l.mu.Unlock()
-	return l.closeTimedOut(strays, plannings)
+	return l.closeTimedOut(left)
 }
 
 // waitFor waits until gone is closed, at most for the Timeout if there is one. It reports
@@ -157,9 +157,9 @@ func (l *Loader) waitFor(gone <-chan struct{}) bool {
 
 // closeTimedOut is the error of a Close that does not wait any longer. It is nil if nothing
 // is left to wait for.
-func (l *Loader) closeTimedOut(workers []*worker, plannings []*planning) error {
-	if len(workers)+len(plannings) == 0 {
+func (l *Loader) closeTimedOut(left []activity) error {
+	if len(left) == 0 {
 		return nil
 	}
-	return &TimeoutError{After: l.cfg.timeout, Epoch: -1, Batch: -1, Stuck: l.stuck(workers, plannings)}
+	return &TimeoutError{After: l.cfg.timeout, Epoch: -1, Batch: -1, Stuck: l.stuck(left)}
 }

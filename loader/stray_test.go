@@ -310,28 +310,6 @@ func TestTimeoutDoesNotWaitForANameThatHangsToo(t *testing.T) {
 	})
 }
 
-//go:noinline
-func parks(c <-chan struct{}) { <-c }
-
-// TestTimeoutShowsTheStackAmongThousandsOfGoroutines, as a server has.
-func TestTimeoutShowsTheStackAmongThousandsOfGoroutines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hang := make(chan struct{})
-		for range 6000 {
-			go parks(hang)
-		}
-		synctest.Wait()
-		l := loadertest.New(t, deaf(1, 0, hang), loader.Workers(1), loader.Timeout(time.Second))
-		var e *loader.TimeoutError
-		for _, err := range l.Epoch(t.Context(), 0) {
-			if !errors.As(err, &e) || !strings.Contains(e.Stuck[0].Stack, "deaf") {
-				t.Errorf("the stack of the sample is missing in %v", err)
-			}
-		}
-		close(hang)
-	})
-}
-
 // TestHookThatHangsIsNamed: a worker in a hook that does not return becomes a stray.
 func TestHookThatHangsIsNamed(t *testing.T) {
 	hang := make(chan struct{})

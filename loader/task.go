@@ -31,7 +31,7 @@ func (w *worker) fill(j *job, chunk int) int {
 // tryTogether places all rows by one call.
 func (w *worker) tryTogether(j *job, from, to int) error {
 	w.index = j.indices[from]
-	if !w.told() {
+	if w.l.cfg.trace.SampleDone == nil {
 		return w.placeRows(j, from, to)
 	}
 	return w.tried(j, from, to-from, w.index, func() error { return w.placeRows(j, from, to) })
@@ -83,7 +83,7 @@ func (w *worker) try(j *job, row, attempt int) (index int, err error) {
 		}
 	}
 	index = w.index
-	if !w.told() {
+	if w.l.cfg.trace.SampleDone == nil {
 		return index, w.place(j, row, attempt, index)
 	}
 	return index, w.tried(j, row, 1, index, func() error { return w.place(j, row, attempt, index) })

@@ -11,28 +11,13 @@ import (
 
 // A TimeoutError says that a batch was not complete within [Timeout], or that
 // [Loader.Close] waited that long. It also says what the workers were doing, in one line.
-// Where the longest call hangs, only Stuck[0].Stack says: print it too, if there is one.
+// Where in the code a call hangs, a goroutine profile shows: its goroutine has the label "worker".
 // errors.Is(err, os.ErrDeadlineExceeded) is true for it.
 type TimeoutError struct {
 	After        time.Duration // the Timeout
 	Epoch, Batch int           // the batch that the loop waited for; -1 and -1 from Close
-	Stuck        []Stuck       // calls that have not returned, the longest first
+	Stuck        []Activity    // calls that have not returned, the longest first
 	Kept         int           // slabs that [Batch.Keep] holds
-}
-
-// Stuck is a call of the dataset, the sampler or a hook that had not returned when
-// the time was up.
-type Stuck struct {
-	Worker int    // the worker's number; -1 for a goroutine that plans an epoch, waits for samples or ends what Foresee began
-	Doing  string // the purpose of the call, such as "placing a sample"
-	Index  int    // the sample that is placed; -1 if none is
-	Name   string // the dataset's name for the sample; may be empty
-	Stage  string // the stage that the dataset reports, such as read or decode; may be empty
-	Stack  string // of the goroutine, in many lines; only in the first of TimeoutError.Stuck, may be empty
-
-	// For is the time since the call began. Where samples take less than 20 µs on average,
-	// calls count from when the worker began with the batch.
-	For time.Duration
 }
 
 func (e *TimeoutError) Error() string {
@@ -55,28 +40,6 @@ func (e *TimeoutError) Error() string {
 	return b.String()
 }
 
-// String describes the call, as in "worker 0: sample 5 (cat.jpg) for 1m0s in stage
-// read".
-func (s Stuck) String() string {
-	var b strings.Builder
-	if s.Worker >= 0 {
-		fmt.Fprintf(&b, "worker %d: ", s.Worker)
-	}
-	if s.Index >= 0 {
-		fmt.Fprintf(&b, "sample %d", s.Index)
-	} else {
-		b.WriteString(s.Doing)
-	}
-	if s.Name != "" {
-		fmt.Fprintf(&b, " (%s)", s.Name)
-	}
-	fmt.Fprintf(&b, " for %v", s.For.Round(time.Millisecond))
-	if s.Stage != "" {
-		fmt.Fprintf(&b, " in stage %s", s.Stage)
-	}
-	return b.String()
-}
-
 // Is reports whether target is [os.ErrDeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
@@ -93,73 +56,48 @@ func (r *run) timedOut() error {
 			e.Kept--
 		}
 	}
-	var plannings []*planning
+	plannings := l.plannings
 	switch c := &r.cursor; {
 	case len(r.inFlight) > 0:
 		j := r.inFlight[0]
 		e.Epoch, e.Batch = j.plan.epoch, j.plan.number(j.k)
+		plannings = nil // the batch does not need them
 	case c.planning:
-		e.Epoch, plannings = c.due.Epoch, slices.Clone(l.plannings)
+		e.Epoch = c.due.Epoch
 	case c.plan != nil:
-		plannings = slices.Clone(l.plannings)
 		e.Epoch, e.Batch = c.plan.epoch, c.plan.number(c.k)
 	}
-	workers := slices.Concat(l.workers, l.strays)
+	calls := activities(slices.Concat(l.workers, l.strays), plannings)
 	l.mu.Unlock()
-	e.Stuck = l.stuck(workers, plannings)
+	e.Stuck = l.stuck(calls)
 	return e
 }
 
-// stuck lists the calls that workers and plannings have not returned from.
-func (l *Loader) stuck(workers []*worker, plannings []*planning) []Stuck {
-	type call struct {
-		Stuck
-		goroutine int64
-		samples   int // in the dataset
+// stuck lists those activities that are calls, the longest first, with the names of their samples.
+func (l *Loader) stuck(all []activity) []Activity {
+	all = slices.DeleteFunc(all, func(a activity) bool { return !a.Calls() })
+	slices.SortFunc(all, func(a, b activity) int { return cmp.Compare(b.For, a.For) })
+	calls := make([]Activity, len(all))
+	for i, a := range all {
+		calls[i] = a.Activity
 	}
-	var calls []call
-	for _, w := range workers {
-		if s, ok := w.stuck(); ok {
-			c := call{s, w.goroutine.Load(), 0}
-			if s.Index >= 0 {
-				c.samples = w.run.samples
-			}
-			calls = append(calls, c)
-		}
+	if len(calls) > 0 {
+		l.nameInTime(calls, all)
 	}
-	for _, p := range plannings {
-		s := Stuck{Worker: -1, Index: -1, Doing: p.doing, For: time.Since(p.begun)}
-		calls = append(calls, call{s, p.goroutine.Load(), 0})
-	}
-	slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(b.For, a.For) })
-	all := make([]Stuck, len(calls))
-	samples := make([]int, len(calls))
-	for i, c := range calls {
-		all[i], samples[i] = c.Stuck, c.samples
-	}
-	if len(all) > 0 {
-		all[0].Stack = stackOf(calls[0].goroutine)
-		l.nameInTime(all, samples)
-	}
-	return all
+	return calls
 }
 
-// nameInTime gives the calls the names of their samples. samples is how many their datasets
-// have. It waits for the dataset no longer than the Timeout, because a name may have to wait for
-// the call that hangs.
-func (l *Loader) nameInTime(calls []Stuck, samples []int) {
-	indices := make([]int, len(calls))
-	for i, c := range calls {
-		indices[i] = c.Index
-	}
+// nameInTime gives the calls the names of their samples. It waits for the dataset no longer than the
+// Timeout, because a name may have to wait for the call that hangs.
+func (l *Loader) nameInTime(calls []Activity, of []activity) {
 	names := make(chan string, len(calls)) // has room for all
-	l.mu.Lock()
 	name := func() error {
-		for i, index := range indices {
-			names <- l.name(index, samples[i])
+		for _, a := range of {
+			names <- l.name(a.Index, a.samples)
 		}
 		return nil
 	}
+	l.mu.Lock()
 	l.background("naming samples", name, func(error) { close(names) })
 	l.mu.Unlock()
 	timer := time.NewTimer(l.cfg.timeout)

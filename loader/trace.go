@@ -54,11 +54,6 @@ type Trace struct {
 	// SampleDone is called by the worker after every attempt to place a sample, or several
 	// by one call, whether it succeeded or not.
 	SampleDone func(s SampleInfo)
-	// SampleSlow is called like SampleDone, but costs nothing where samples are quick: after
-	// four batches in which a worker's calls took less than 20 µs on average, it is not called
-	// for that worker until two of its next eight batches or so take longer. So it sees what
-	// often takes long, but may miss a slow sample among quick ones.
-	SampleSlow func(s SampleInfo)
 	// SampleFailed is called by the worker for every sample that cannot be
 	// placed, before the error policy decides.
 	SampleFailed func(err *SampleError)

@@ -63,11 +63,11 @@ const stageService = "service"
 
 // placeWhole makes the reader fill the batch. An error ends the run in its place.
 func (w *worker) placeWhole(j *job) {
-	defer w.clock.Stop()
 	err := w.calls(fetching, func() error {
 		w.clock.Stage(stageService)
 		return w.whole.PlaceWhole(w.ctx, wholeBatch{j})
 	})
+	w.clock.Stop()
 	if err != nil {
 		j.breaks(j.named(err))
 	}

@@ -25,7 +25,7 @@ type worker struct {
 	ahead  readAhead
 	yields bool // whether it is to let other goroutines run once its rows are counted
 	draw   *slots.Draw
-	spans  []StageSpan // of the current sample, for SampleDone and SampleSlow
+	spans  []StageSpan // of the current sample, for SampleDone
 	cells  []slots.Cell
 	rows   rowSlots
 	dst    []slots.Values // of a batch after a step of Collate
@@ -39,19 +39,13 @@ type worker struct {
 	batch  dataset.BatchReader // reader, if it is one
 	whole  whole.Reader        // reader, if it is one
 
-	busy    atomic.Int64  // nanoseconds; never falls
-	gave    time.Duration // given away by the current build, which is not busy
-	sealing time.Duration // time of the current build after the last samples of batches
-	placing int           // calls of the current build that place samples
-
-	quickness  int          // how many of its last batches were quick, weighed
-	toldBelow  int          // hooks are told of samples while quickness is less than this
-	drawing    atomic.Int64 // nanoseconds
-	drew       time.Time    // when it began to draw the batch that it builds next, or zero
-	memoryWait atomic.Int64 // nanoseconds
+	busy       atomic.Int64  // nanoseconds; never falls
+	gave       time.Duration // given away by the current build, which is not busy
+	drawing    atomic.Int64  // nanoseconds
+	drew       time.Time     // when it began to draw the batch that it builds next, or zero
+	memoryWait atomic.Int64  // nanoseconds
 	call       call
 	at         atomic.Pointer[job] // the batch that it works on
-	goroutine  atomic.Int64        // the number of its goroutine
 
 	// The loader's mutex guards these.
 	stray bool      // whether it is a stray
@@ -61,7 +55,7 @@ type worker struct {
 }
 
 func newWorker(l *Loader, id int) *worker {
-	w := &worker{l: l, id: id, toldBelow: l.cfg.trace.toldBelow()}
+	w := &worker{l: l, id: id}
 	if l.cfg.workers > 0 {
 		w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
 	}
@@ -76,7 +70,6 @@ func newWorker(l *Loader, id int) *worker {
 func (w *worker) main(r *run) {
 	defer w.l.leave(w, r)
 	pprof.SetGoroutineLabels(w.labels)
-	w.goroutine.Store(goroutineID())
 	if !w.begin(r) {
 		return
 	}

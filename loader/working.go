@@ -1,7 +1,9 @@
 package loader
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,11 +17,31 @@ type Activity struct {
 	Name         string // the dataset's name for the sample; may be empty
 	Stage        string // the stage that the dataset reports, such as read or decode; may be empty
 
-	// For is how long this has lasted. Without a [Timeout], calls of the dataset, the
-	// sampler and hooks are timed only after the first call of [Loader.Working]. For a call
-	// that began earlier, it is the time since that first call. Where samples take less than
-	// 20 µs on average, it is the time since the worker has begun with the batch.
+	// For is how long this has lasted. With neither a [Timeout] nor hooks, calls are not timed one by one,
+	// and count from when the worker began with the batch.
 	For time.Duration
+}
+
+// String describes the activity, as in "worker 0: sample 5 (cat.jpg) for 1m0s in stage
+// read".
+func (a Activity) String() string {
+	var b strings.Builder
+	if a.Worker >= 0 {
+		fmt.Fprintf(&b, "worker %d: ", a.Worker)
+	}
+	if a.Index >= 0 {
+		fmt.Fprintf(&b, "sample %d", a.Index)
+	} else {
+		b.WriteString(a.Doing)
+	}
+	if a.Name != "" {
+		fmt.Fprintf(&b, " (%s)", a.Name)
+	}
+	fmt.Fprintf(&b, " for %v", a.For.Round(time.Millisecond))
+	if a.Stage != "" {
+		fmt.Fprintf(&b, " in stage %s", a.Stage)
+	}
+	return b.String()
 }
 
 // What a goroutine does that is in no call of user code.
@@ -45,25 +67,17 @@ func (a Activity) Calls() bool {
 // then the workers by number, then workers of earlier loops whose calls have not
 // returned, then goroutines that plan epochs. It may be called at any time, by any
 // goroutine. It calls the dataset for the names of samples.
-//
-// The first call makes workers note when each of their calls begins, which takes about as
-// long as reading the clock. Where samples take less than 20 µs on average, they note only
-// when they begin with a batch.
 func (l *Loader) Working() []Activity {
-	l.watched.CompareAndSwap(0, 1+int64(time.Since(l.made)))
 	var all []Activity
 	if loop, ok := l.counts.loop(); ok {
 		all = append(all, loop)
 	}
-	activities, samples, plannings := l.activities()
-	for i := range activities {
-		if a := &activities[i]; a.Index >= 0 {
-			a.Name = l.name(a.Index, samples[i])
-		}
-	}
-	all = append(all, activities...)
-	for _, p := range plannings {
-		all = append(all, Activity{Worker: -1, Doing: p.doing, Epoch: -1, Batch: -1, Index: -1, For: time.Since(p.begun)})
+	l.mu.Lock()
+	others := activities(slices.Concat(l.workers, l.strays), l.plannings)
+	l.mu.Unlock()
+	for _, a := range others {
+		a.Name = l.name(a.Index, a.samples)
+		all = append(all, a.Activity)
 	}
 	return all
 }
@@ -82,20 +96,25 @@ func (c *counts) loop() (a Activity, ok bool) {
 	return a, true
 }
 
-// activities is what workers do, without names, and for each how many samples its
-// dataset has.
-func (l *Loader) activities() (all []Activity, samples []int, _ []*planning) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, w := range slices.Concat(l.workers, l.strays) {
-		a := w.activity()
-		n := 0
+// An activity is one without the name of its sample.
+type activity struct {
+	Activity
+	samples int // in the dataset, as the run has it
+}
+
+// activities is what workers and plannings do. The caller holds the loader's mutex.
+func activities(workers []*worker, plannings []*planning) (all []activity) {
+	for _, w := range workers {
+		a := activity{Activity: w.activity()}
 		if w.run != nil {
-			n = w.run.samples
+			a.samples = w.run.samples
 		}
-		all, samples = append(all, a), append(samples, n)
+		all = append(all, a)
 	}
-	return all, samples, slices.Clone(l.plannings)
+	for _, p := range plannings {
+		all = append(all, activity{Activity: Activity{Worker: -1, Doing: p.doing, Epoch: -1, Batch: -1, Index: -1, For: time.Since(p.begun)}})
+	}
+	return all
 }
 
 // activity is what the worker does, without the sample's name. The caller holds the

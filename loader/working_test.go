@@ -72,19 +72,25 @@ func TestWorkingSaysWhatEveryoneDoes(t *testing.T) {
 	}
 }
 
-// TestWorkingKnowsOnlyItsOwnTimeOfOlderCalls looks at a call that began earlier.
-func TestWorkingKnowsOnlyItsOwnTimeOfOlderCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ds := &fake{n: 1, place: func(context.Context, int, dataset.Slot) error { time.Sleep(10 * time.Second); return nil }}
-		l := loadertest.New(t, ds, loader.Workers(1))
-		go func() {
-			time.Sleep(4 * time.Second)
-			wantWorking(t, l, idle(-1, "waiting for a batch", 4*time.Second), loader.Activity{Doing: "placing a sample", Name: ds.Name(0)})
-			time.Sleep(3 * time.Second)
-			wantWorking(t, l, idle(-1, "waiting for a batch", 7*time.Second), loader.Activity{Doing: "placing a sample", Name: ds.Name(0), For: 3 * time.Second})
-		}()
-		collect(t, l, 0, 1)
-	})
+// TestWithoutATimeoutCallsCountFromTheirBatch has samples of ten seconds, two in a batch.
+func TestWithoutATimeoutCallsCountFromTheirBatch(t *testing.T) {
+	for _, options := range [][]loader.Option{nil, {loader.Timeout(time.Hour)}, {loader.Observe(loader.Trace{})}} {
+		synctest.Test(t, func(t *testing.T) {
+			ds := &fake{n: 2, place: func(context.Context, int, dataset.Slot) error { time.Sleep(10 * time.Second); return nil }}
+			l := loadertest.New(t, ds, append(options, loader.Workers(1), loader.BatchSize(2))...)
+			second := 14 * time.Second
+			if options != nil {
+				second = 4 * time.Second
+			}
+			go func() {
+				time.Sleep(4 * time.Second)
+				wantWorking(t, l, idle(-1, "waiting for a batch", 4*time.Second), loader.Activity{Doing: "placing a sample", Name: ds.Name(0), For: 4 * time.Second})
+				time.Sleep(10 * time.Second)
+				wantWorking(t, l, idle(-1, "waiting for a batch", 14*time.Second), loader.Activity{Doing: "placing a sample", Index: 1, Name: ds.Name(1), For: second})
+			}()
+			collect(t, l, 0, 1)
+		})
+	}
 }
 
 func TestWorkingTellsWaitsForMemoryFromWaitsForWork(t *testing.T) {

@@ -51,7 +51,6 @@ func (w *watch) begin(l *loader.Loader) bool {
 	if w.l != nil {
 		return false
 	}
-	l.Working() // from the first one, calls are timed
 	w.l, w.made, w.ended = l, time.Now(), time.Time{}
 	w.points = []point{{at: w.made, stats: loader.Stats{Workers: l.Stats().Workers}}}
 	w.since.Store(w.made.UnixNano())

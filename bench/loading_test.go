@@ -49,7 +49,7 @@ func BenchmarkLoading(b *testing.B) {
 // periods of as many batches as workers and one batch more, and at least 8 batches. Without
 // Help a single worker assembles that last batch, which takes as long as a period, while the
 // others have nothing to do. So samples per second are up to a quarter lower than in a long
-// epoch. Files are not read ahead, because only the operating system can do that.
+// epoch.
 func BenchmarkThrottled(b *testing.B) {
 	const batch = 8
 	throttle := bench.Throttle{Latency: 80 * time.Millisecond, BytesPerSecond: 100e6}
@@ -62,7 +62,7 @@ func BenchmarkThrottled(b *testing.B) {
 			}
 			config := result.Config{Batch: batch, Workers: workers, Prefetch: 1, Data: "photos", Help: help, Simulated: throttle.String()}
 			cells = append(cells, cell{Run: bench.Run{Study: result.Loading, Config: config, Dataset: repeated(b, ds, batch*max(8, 3*workers+1)),
-				Options: []loader.Option{loader.Prefetch(1), loader.ReadAhead(0)}}})
+				Options: []loader.Option{loader.Prefetch(1)}}})
 		}
 	}
 	measure(b, cells)

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"strings"
 
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/machine"
@@ -27,10 +26,9 @@ import (
 //
 // The number of slabs follows the workers, within the [Budget], and doubles if workers wait
 // for memory while the loop waits for them, as long as that loads more. Slabs are only freed when
-// a loop ends, because page-locked memory is expensive to get. [ReadAhead] becomes the number of
-// batches that are loaded in the time of one read. Options that are given explicitly stay fixed:
-// [InFlight], the batches per worker of [Prefetch], and ReadAhead. The data is the same as
-// with any number of workers.
+// a loop ends, because page-locked memory is expensive to get. Options that are given
+// explicitly stay fixed: [InFlight] and the batches per worker of [Prefetch]. The data is the
+// same as with any number of workers.
 //
 // [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept from
 // loop to loop.
@@ -52,31 +50,24 @@ func Budget(bytes int) Option {
 
 // Tuning is what a loader with [Auto] has chosen.
 type Tuning struct {
-	Workers   int    // that are active; others are parked
-	InFlight  int    // batches in memory, as in [InFlight]; some may not be allocated yet
-	ReadAhead int    // batches, as in [ReadAhead]
-	Budget    int64  // bytes, as in [Budget]
-	Changes   int    // how often it has changed the number of workers, trials included
-	Reason    string // why, in words; empty without Auto
+	Workers  int    // that are active; others are parked
+	InFlight int    // batches in memory, as in [InFlight]; some may not be allocated yet
+	Budget   int64  // bytes, as in [Budget]
+	Changes  int    // how often it has changed the number of workers, trials included
+	Reason   string // why, in words; empty without Auto
 
 	gained int    // the workers that loaded much more than fewer did; 0 if none
 	deeper string // what gives more batches in flight, in words
 }
 
-// String is a sentence such as "8 workers, 17 batches in flight within 2.0 GiB, 1 read
-// ahead: 16 workers load no more than 8". It is empty without [Auto].
+// String is a sentence such as "8 workers, 17 batches in flight within 2.0 GiB: 16
+// workers load no more than 8". It is empty without [Auto].
 func (t Tuning) String() string {
 	if t.Reason == "" {
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s in flight within %s", figures.Count(t.Workers, "worker", "workers"),
-		figures.Count(t.InFlight, "batch", "batches"), figures.Bytes(t.Budget))
-	if t.ReadAhead > 0 {
-		fmt.Fprintf(&b, ", %d read ahead", t.ReadAhead)
-	}
-	fmt.Fprintf(&b, ": %s", t.Reason)
-	return b.String()
+	return fmt.Sprintf("%s, %s in flight within %s: %s", figures.Count(t.Workers, "worker", "workers"),
+		figures.Count(t.InFlight, "batch", "batches"), figures.Bytes(t.Budget), t.Reason)
 }
 
 // automatic fills in what Auto implies.

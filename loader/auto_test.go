@@ -88,45 +88,19 @@ func TestAutoLeavesWhatIsGivenAsItIs(t *testing.T) {
 		for _, c := range []struct {
 			option   loader.Option
 			inFlight func(workers int) int
-			ahead    int
 		}{
-			{loader.InFlight(4), func(int) int { return 4 }, 3},
-			{loader.Prefetch(1), func(workers int) int { return workers + 1 }, 3},
-			{loader.ReadAhead(2), nil, 2},
-			{loader.ReadAhead(0), nil, 0},
+			{loader.InFlight(4), func(int) int { return 4 }},
+			{loader.Prefetch(1), func(workers int) int { return workers + 1 }},
 		} {
-			l := loadertest.New(t, &advised{fake: throttled()}, simulatedAuto(), c.option, loader.BatchSize(16), loader.Budget(1<<20))
+			l := loadertest.New(t, throttled(), simulatedAuto(), c.option, loader.BatchSize(16), loader.Budget(1<<20))
 			forTime(t, l, 20*time.Second, nil)
 			got := l.Stats().Tuning
 			if got.Workers < 8 {
 				t.Errorf("%v: want more workers", got)
 			}
-			if c.inFlight != nil && got.InFlight != c.inFlight(got.Workers) {
+			if got.InFlight != c.inFlight(got.Workers) {
 				t.Errorf("%v: want %d batches in flight", got, c.inFlight(got.Workers))
 			}
-			if c.inFlight == nil && got.ReadAhead != c.ahead {
-				t.Errorf("%v: want %d read ahead", got, c.ahead)
-			}
-		}
-	})
-}
-
-// TestAutoReadsAheadAsFarAsAReadTakes: a read lasts as long as several batches.
-func TestAutoReadsAheadAsFarAsAReadTakes(t *testing.T) {
-	onTwoProcessors(t)
-	synctest.Test(t, func(t *testing.T) {
-		ds := &advised{fake: throttled()}
-		l := loadertest.New(t, ds, simulatedAuto(), loader.BatchSize(16), loader.Budget(1<<20))
-		forTime(t, l, 20*time.Second, nil)
-		if s := l.Stats().Tuning; s.ReadAhead < 4 || s.ReadAhead > 8 {
-			t.Errorf("%v", s)
-		}
-		told := map[int]int{}
-		for _, i := range ds.told {
-			told[i]++
-		}
-		if n := len(told); n < len(ds.told)*9/10 {
-			t.Errorf("told of %d samples, %d of them different", len(ds.told), n)
 		}
 	})
 }
@@ -322,8 +296,8 @@ func staysWithinTheBudget(t *testing.T, workers int) {
 
 // TestStatsSayWhatAutoHasChosenAndWhy, and nothing of it with a fixed number of workers.
 func TestStatsSayWhatAutoHasChosenAndWhy(t *testing.T) {
-	s := loader.Stats{Workers: 8, Tuning: loader.Tuning{Workers: 8, InFlight: 17, ReadAhead: 3, Budget: 2 << 30, Changes: 6, Reason: "16 workers load no more than 8"}}
-	const want = "8 workers, 17 batches in flight within 2 GiB, 3 read ahead: 16 workers load no more than 8"
+	s := loader.Stats{Workers: 8, Tuning: loader.Tuning{Workers: 8, InFlight: 17, Budget: 2 << 30, Changes: 6, Reason: "16 workers load no more than 8"}}
+	const want = "8 workers, 17 batches in flight within 2 GiB: 16 workers load no more than 8"
 	if got := s.Tuning.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -2,6 +2,7 @@ package loader_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -80,3 +81,25 @@ func TestReplacementsInOneBatchDoNotDependOnEachOther(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEmptyBatchEndsItsLoopAlone: the next loop goes on.
+func TestAnEmptyBatchEndsItsLoopAlone(t *testing.T) {
+	l := loadertest.New(t, &fake{n: 4}, loader.Workers(1), loader.BatchSampler(batchesOf{{{0}, {}, {1}}, {{0}, {1}, {2}, {3}}}))
+	got, last := 0, error(nil)
+	for _, err := range l.Epoch(t.Context(), 0) {
+		if last = err; err == nil {
+			got++
+		}
+	}
+	if got != 1 || last == nil || !strings.Contains(last.Error(), "empty batch") {
+		t.Errorf("%d batches, then %v, want one and the error of an empty batch", got, last)
+	}
+	if got := len(collect(t, l, 1, 2)); got != 4 {
+		t.Errorf("%d batches of the next epoch, want 4", got)
+	}
+}
+
+// A batchesOf is a batch sampler with the batches of every epoch.
+type batchesOf []fixedBatches
+
+func (b batchesOf) Epoch(epoch int) sampler.Batches { return b[epoch] }

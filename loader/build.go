@@ -25,8 +25,7 @@ func (w *worker) prepare(j *job) (ok bool) {
 	return ok
 }
 
-// draws computes the samples of a fresh batch. It calls the sampler, the dataset's
-// ReadAhead, the Allocator and hooks.
+// draws computes the samples of a fresh batch. It calls the sampler, the Allocator and hooks.
 func (w *worker) draws(j *job) error {
 	j.beginTask(w.ctx)
 	defer endRegion(j.traced.region("loader.draw"))
@@ -37,7 +36,6 @@ func (w *worker) draws(j *job) error {
 	if len(j.indices) == 0 {
 		return errors.New("the batch sampler gave an empty batch")
 	}
-	w.readAhead(j)
 	if err := j.slab.reserve(len(j.indices)); err != nil {
 		return err
 	}

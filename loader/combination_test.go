@@ -143,7 +143,7 @@ func (c *combination) manner(t *testing.T, r *rand.Rand, unordered bool) (option
 	flip := func() bool { return r.IntN(2) == 0 }
 	memory, budget := &peaked{}, 0
 	workers := r.IntN(10)
-	options = append(slices.Clone(c.options), loader.Help(flip()), loader.Unordered(unordered), loader.ReadAhead(r.IntN(3)), loader.Memory(memory))
+	options = append(slices.Clone(c.options), loader.Help(flip()), loader.Unordered(unordered), loader.Memory(memory))
 	switch r.IntN(4) {
 	case 0:
 		options = append(options, loader.InFlight(1+r.IntN(6)))

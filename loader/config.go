@@ -32,7 +32,6 @@ type config struct {
 	policy       Policy
 	limit        int
 	memory       Allocator
-	readAhead    int
 	collate      []dataset.BatchStep
 	trace        Trace // the hooks of all observers, without LoaderMade and LoaderClosed
 	observers    []observer
@@ -47,7 +46,7 @@ type config struct {
 	budget int                                              // bytes of all slabs; without Auto or Budget it does not bind Prefetch and InFlight
 
 	set struct {
-		batchSize, prefetch, inFlight, readAhead, budget, sampler, batchSampler, seed bool
+		batchSize, prefetch, inFlight, budget, sampler, batchSampler, seed bool
 
 		otherBatches bool // whether BatchSampler was given before too
 	}
@@ -60,7 +59,6 @@ func newConfig(options []Option) config {
 		prefetch:  2,
 		help:      true,
 		memory:    Heap{},
-		readAhead: 1,
 		budget:    bound,
 
 		processTime:   machine.ProcessTime,
@@ -97,7 +95,6 @@ func (c *config) validate() error {
 	wrong(c.set.inFlight && c.set.prefetch, "InFlight(%d): replaces Prefetch(%d), give one of them", c.inFlight, c.prefetch)
 	wrong(c.budget < 1, "Budget(%d): want 1 or more", c.budget)
 	wrong(c.timeout < 0, "Timeout(%v): want 0 or more", c.timeout)
-	wrong(c.readAhead < 0, "ReadAhead(%d): want 0 or more", c.readAhead)
 	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
 	wrong(c.limit < NoLimit, "OnError with the limit %d: want 0 or more, or NoLimit", c.limit)
 	wrong(c.memory == nil, "Memory(nil): want an Allocator")

@@ -13,15 +13,13 @@ import (
 // tuning is what a loader has for [Auto]. The loader's mutex guards it.
 type tuning struct {
 	*tune.Tuner
-	active    atomic.Int32 // Tuner.Workers, for workers that do not hold the mutex
-	slabs     int          // that there are to be
-	begun     int          // slabs at the beginning
-	making    int          // that workers are allocating
-	frozen    bool         // whether the Allocator has refused one
-	refusal   string       // why, in words
-	readAhead atomic.Int32 // batches
-	advises   bool         // whether the dataset takes advice, and its distance is not given
-	window    tune.Window  // since the last decision
+	active  atomic.Int32 // Tuner.Workers, for workers that do not hold the mutex
+	slabs   int          // that there are to be
+	begun   int          // slabs at the beginning
+	making  int          // that workers are allocating
+	frozen  bool         // whether the Allocator has refused one
+	refusal string       // why, in words
+	window  tune.Window  // since the last decision
 }
 
 // A gauge measures a run for the tuner. Only the loop uses it, except for idle, which
@@ -157,7 +155,6 @@ func (r *run) measure(now time.Time) {
 	}
 	g.looked = had.looked
 	if l.cfg.decide(t.Tuner, t.window, limits) {
-		l.lookAhead(t.window)
 		t.window = tune.Window{}
 		r.apply()
 	}

@@ -29,10 +29,6 @@ type job struct {
 	traced  *traceTask // in the execution trace, if one is taken
 	told    bool       // whether the hooks know the batch, and are to be told of its end
 
-	// Scratch memory of the worker that begins the batch.
-	ahead      []int
-	aheadDraws []int64
-
 	claims atomic.Uint64 // number of rows, times 2³², plus the next row to claim
 	left   atomic.Int64  // rows that are not finished
 

@@ -54,9 +54,6 @@ func TestAutoFindsTheWorkersForSlowReadsWithinTwoSeconds(t *testing.T) {
 		compute := time.Duration(between(0.1e6, 3e6, r))
 		read := time.Duration(between(10*float64(compute), 300e6, r))
 		s := simulation{batch: []int{1, 4, 8, 32}[r.IntN(4)], read: varied(read, seed), compute: compute, stages: true}
-		if seed%3 == 0 {
-			s.opens = read
-		}
 		best := min(float64(runtime.GOMAXPROCS(0))/compute.Seconds(), 256/(read+compute).Seconds())
 		settles := 2*time.Second + 8*read // the first two samples, two leaps, and batches that were begun before
 		got := s.run(t, settles, settles+6*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))

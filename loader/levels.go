@@ -2,12 +2,10 @@ package loader
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"time"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
@@ -15,9 +13,6 @@ import (
 func newTuning(l *Loader) *tuning {
 	t := &tuning{Tuner: tune.New(l.cfg.workers)}
 	t.active.Store(int32(t.Workers))
-	t.readAhead.Store(int32(l.cfg.readAhead))
-	_, t.advises = l.ds.(dataset.ReadAheader)
-	t.advises = t.advises && !l.cfg.set.readAhead
 	return t
 }
 
@@ -27,14 +22,6 @@ func (l *Loader) active() int {
 		return l.cfg.workers
 	}
 	return int(l.tuning.active.Load())
-}
-
-// distance is how many batches the dataset is told before they are begun.
-func (l *Loader) distance() int {
-	if l.tuning == nil {
-		return l.cfg.readAhead
-	}
-	return int(l.tuning.readAhead.Load())
 }
 
 // slabs is the number of slabs for so many workers, if a slab has that many bytes.
@@ -214,24 +201,6 @@ func (r *run) dismiss(w *worker, err error) bool {
 	return true
 }
 
-// farthest is the largest distance that lookAhead chooses, in batches.
-const farthest = 8
-
-// lookAhead chooses how early the dataset is told of a batch: a read takes as long as so
-// many batches. The caller holds the mutex.
-func (l *Loader) lookAhead(w tune.Window) {
-	t := l.tuning
-	if !t.advises || w.Reads == 0 || w.Samples == 0 {
-		return
-	}
-	read := w.Reading / time.Duration(w.Reads)
-	batch := w.Took * time.Duration(l.rows) / time.Duration(w.Samples)
-	want := min(farthest, int(math.Ceil(float64(read)/float64(max(batch, 1)))))
-	if now := int(t.readAhead.Load()); want > now || want <= now/2 {
-		t.readAhead.Store(int32(max(1, want)))
-	}
-}
-
 // settings are the number of workers and slabs, and why.
 func (l *Loader) settings() (workers, slabs int, t Tuning) {
 	l.mu.Lock()
@@ -252,9 +221,6 @@ func (l *Loader) settings() (workers, slabs int, t Tuning) {
 		t.deeper = "a larger Budget helps"
 	default:
 		t.deeper = "samples of equal times help, and Auto finds the batches"
-	}
-	if _, ok := l.ds.(dataset.ReadAheader); ok {
-		t.ReadAhead = l.distance()
 	}
 	return a.Workers, len(l.jobs), t
 }

@@ -74,7 +74,6 @@ type Loader struct {
 	tuning *tuning // nil without Auto
 	stocks stocks  // memory for ragged fields
 
-	telling telling
 	counts  counts
 	meter   meter
 	advised sync.Once

@@ -143,18 +143,6 @@ const NoLimit = -1
 // Memory sets the Allocator of the batches' memory. The default is [Heap].
 func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
 
-// ReadAhead sets how early a dataset that is a [dataset.ReadAheader] is told which samples
-// come. When a worker begins a batch, the dataset is told the samples of the batch that
-// comes this many batches later. The default is 1, and 0 turns it off. With [Auto] and
-// without ReadAhead, the distance follows the time of a read. The dataset is not told while
-// its stage "read" takes less than 0.2 ms on average, because then the data is in memory
-// already. If telling it takes longer than half a read per sample (and 0.2 ms), it is not
-// told of the next 64 batches. A [dataset.Foreseer] is also told the whole epoch, for any
-// value of ReadAhead. Where it uses the epoch, it ignores this advice.
-func ReadAhead(batches int) Option {
-	return Option{func(c *config) { c.readAhead = batches; c.set.readAhead = true }}
-}
-
 // Logger sets where the loader logs. It logs two warnings at most: that there are
 // more workers than processors, although samples compute rather than wait, and that a loop
 // had no batch (see [Stats.NoBatch]). By default nothing is logged.

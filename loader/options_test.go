@@ -46,7 +46,6 @@ func TestArgumentErrors(t *testing.T) {
 		{"nil memory that is poisoned", []loader.Option{loader.Memory(loader.Poison(nil))}, []string{"loader: Memory(Poison(nil)): want an Allocator"}},
 		{"limit", []loader.Option{loader.OnError(loader.Skip, -2)}, []string{"loader: OnError with the limit -2: want 0 or more, or NoLimit"}},
 		{"policy", []loader.Option{loader.OnError(7, 0)}, []string{"loader: OnError(7)"}},
-		{"read ahead", []loader.Option{loader.ReadAhead(-1)}, []string{"loader: ReadAhead(-1)"}},
 		{"all at once", []loader.Option{loader.Workers(-2), loader.BatchSize(-3)}, []string{"loader: Workers(-2)", "loader: BatchSize(-3)"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

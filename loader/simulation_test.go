@@ -27,7 +27,6 @@ type simulation struct {
 	stages  bool          // whether the dataset reports its stages
 	body    float64       // samples per second of the loop body; 0 is no limit
 	bytes   int           // of the second field, if any
-	opens   time.Duration // what it takes the dataset to be told a sample that comes
 	settles time.Duration // how long the settling phase is; 10 s if 0
 }
 
@@ -77,14 +76,6 @@ func (s simulation) computing() (ds *fake, used *atomic.Int64) {
 	return ds, used
 }
 
-// told is the dataset as one that is told which samples come, if that takes long.
-func (s simulation) told(ds *fake) dataset.Dataset {
-	if s.opens == 0 {
-		return ds
-	}
-	return &advised{fake: ds, opens: s.opens}
-}
-
 // A simulated loop.
 type simulated struct {
 	whole   float64 // samples per second
@@ -114,7 +105,7 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 				return place(ctx, i, dst)
 			}
 		}
-		l = loadertest.New(t, s.told(ds), options...)
+		l = loadertest.New(t, ds, options...)
 		samples, before, since, last, looked := 0, 0, time.Duration(0), "", begun
 		had := map[int]time.Duration{}
 		for b, err := range l.Epoch(t.Context(), 0) {
@@ -180,7 +171,6 @@ var simulations = map[string]simulation{
 	"files throttled to 80 ms":               {batch: 32, read: reads(80 * ms), compute: ms, stages: true, settles: 2 * time.Second},
 	"files throttled to 80 ms, no stages":    {batch: 32, read: reads(80 * ms), compute: 2 * ms},
 	"files throttled to 80 ms, batches of 1": {batch: 1, read: reads(80 * ms), compute: 2 * ms, stages: true, settles: 2 * time.Second},
-	"files whose opening takes 80 ms":        {batch: 8, read: reads(80 * ms), compute: ms / 2, opens: 80 * ms, stages: true, settles: time.Second},
 	"photos, body of 200 samples/s":          {batch: 32, compute: 500 * us, body: 200},
 	"photos, body of 1000 samples/s":         {batch: 32, compute: 500 * us, body: 1000},
 	"photos, body of 5000 samples/s":         {batch: 32, compute: 500 * us, body: 5000},

@@ -34,8 +34,7 @@ type Stats struct {
 	// Busy is the time that workers spent on samples, all workers together.
 	Busy time.Duration
 	// Drawing is the time that workers spent before the first sample of their batches, all
-	// workers together: in the sampler, the dataset's ReadAhead, the Allocator and the hook
-	// BatchBegun.
+	// workers together: in the sampler, the Allocator and the hook BatchBegun.
 	Drawing time.Duration
 	// MemoryWait is the time that workers waited for a free slab, all workers
 	// together. If it grows, the loop body is slower than the loader, which is what

@@ -166,7 +166,7 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			"the number of batches in flight is the limit: the loop waits 32% of its time, and at other times workers wait for memory, because batches or loop bodies take unequal times"},
 		{"a loop body in short bursts", staged(1600, always(ms), always(20*ms)), -6 * ms, nil, "processors are the limit: the stage decode"},
 		{"a slow sampler", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Sampler(drawnSlowly(640))},
-			"drawing batches is the limit: it took 3.2s, placing their samples 640ms, and the loop waits 96% of its time: look at the sampler, the dataset's ReadAhead, the Allocator and the hook BatchBegun"},
+			"drawing batches is the limit: it took 3.2s, placing their samples 640ms, and the loop waits 96% of its time: look at the sampler, the Allocator and the hook BatchBegun"},
 		{"a sampler that plans for long", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Sampler(plannedSlowly(640))}, "the first batch took 1m0s of"},
 		{"all time in Collate", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Collate(slowCollate(100 * ms))},
 			"processors are the limit: the stage collate takes 86% of the work of 4 workers, and the loop waits 97% of its time: more processors help, or a cheaper Collate"},

@@ -22,7 +22,6 @@ type worker struct {
 	ctx    context.Context // of run, with the worker's number
 	labels context.Context // pprof labels of its goroutine; nil if that is the loop's own
 	clock  *slots.Clock
-	ahead  readAhead
 	yields bool // whether it is to let other goroutines run once its rows are counted
 	draw   *slots.Draw
 	spans  []StageSpan // of the current sample, for SampleDone

@@ -9,6 +9,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A Batch holds the samples of one batch, field by field. It is valid in the loop
@@ -24,10 +25,9 @@ import (
 type Batch struct {
 	l       *Loader
 	job     *job
-	plan    *plan
-	k       int
+	ref     plan.Ref
 	rows    int
-	at      mark         // after the batch was delivered
+	at      plan.Mark    // after the batch was delivered
 	own     bool         // whether the memory is not the loader's
 	holders atomic.Int32 // the loop body, and one for every Keep that is not released
 }
@@ -37,13 +37,13 @@ type Batch struct {
 func (b *Batch) Len() int { return b.rows }
 
 // Epoch is the epoch that the batch belongs to.
-func (b *Batch) Epoch() int { return b.plan.epoch }
+func (b *Batch) Epoch() int { return b.ref.Plan.Epoch }
 
 // Number is the batch's number in its epoch, counted from 0.
-func (b *Batch) Number() int { return b.plan.number(b.k) }
+func (b *Batch) Number() int { return b.ref.Plan.Number(b.ref.K) }
 
 // Position is the place after the batch, where [Loader.From] continues.
-func (b *Batch) Position() Position { return b.at.position(b.l.cfg.seed) }
+func (b *Batch) Position() Position { return Position(b.at.Position()) }
 
 // Indices are the samples' indices in the dataset, row by row. Where [Replace] took
 // another sample, it is that sample's index. The slice is valid as long as the

@@ -29,10 +29,11 @@ func (w *worker) prepare(j *job) (ok bool) {
 func (w *worker) draws(j *job) error {
 	j.beginTask(w.ctx)
 	defer endRegion(j.traced.region("loader.draw"))
-	if err := j.plan.changed(); err != nil {
+	if err := j.Plan.Changed(); err != nil {
 		return err
 	}
-	j.indices, j.draws = j.plan.rows(j.k, j.indices[:0], j.draws[:0])
+	j.indices = j.Plan.AppendSamples(j.K, j.indices[:0])
+	j.draws = j.Plan.AppendDraws(j.K, j.indices, j.draws[:0])
 	if len(j.indices) == 0 {
 		return errors.New("the batch sampler gave an empty batch")
 	}

@@ -9,7 +9,9 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 	"github.com/penstock-go/penstock/loader/internal/tune"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
@@ -94,7 +96,13 @@ func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 		t.Errorf("room for a fifth batch of 600 MiB: %v, want %v", got, want)
 	}
 	l.tuning = &tuning{slabs: 10, Tuner: tune.New(4)}
-	l.free, l.run.cursor.next = nil, new(plan)
+	plans := plan.New(plan.Options{Len: func() int { return 4 }, Sampler: sampler.Sequential(4), Size: 1})
+	first, err := plans.Plan(t.Context(), plans.Start(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.free, l.run.cursor = nil, plans.NewCursor(plans.Start(0), 1)
+	l.run.cursor.Planned(first, nil)
 	l.run.l = l
 	l.cfg.budget = math.MaxInt
 	l.stocks.slabs.Store(math.MaxInt - 1<<10)

@@ -110,14 +110,14 @@ func (w *worker) exited(what int) {
 	case what == finishing:
 		j.err = j.named(err)
 	default:
-		e := &SampleError{Index: w.index, Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Err: err}
+		e := &SampleError{Index: w.index, Epoch: j.Plan.Epoch, Batch: j.Plan.Number(j.K), Err: err}
 		j.breaks(e)
 		defer func() {
 			w.finished(j, w.claimed)
 			w.forfeit(j, err)
 		}()
 		if what != naming {
-			e.Name = w.l.name(w.index, j.plan.samples)
+			e.Name = w.l.name(w.index, j.Plan.Samples)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
 	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/usercode"
 )
 
 // Collate sets steps that change every batch once its samples are placed, such as
@@ -61,7 +62,7 @@ func newCollation(given dataset.Spec, steps []dataset.BatchStep) (collation, err
 
 // add adds the view after a step.
 func (c *collation) add(step dataset.BatchStep) (err error) {
-	defer recovered(&err)
+	defer usercode.Recover(&err)
 	before := c.last()
 	spec, apply, err := step.Bind(before.spec)
 	if err != nil {
@@ -116,7 +117,7 @@ func (w *worker) steps(j *job) error {
 	w.clock.Stage(stageCollate)
 	defer w.clock.Stop()
 	// The numbers must differ from those of the batch's first sample.
-	w.draw.Reset(splitmix.Mix(w.l.cfg.seed^batchSeed), j.plan.epoch, j.draws[0])
+	w.draw.Reset(splitmix.Mix(w.l.cfg.seed^batchSeed), j.Plan.Epoch, j.draws[0])
 	for k, apply := range c.steps {
 		for _, column := range c.views[k+1].made {
 			clear(j.slab.column(column, j.rows))
@@ -134,7 +135,7 @@ func (w *worker) steps(j *job) error {
 // apply calls step k. Its error names the step.
 func (w *worker) apply(k int, apply dataset.BatchApply, dst, src dataset.Columns) error {
 	err := func() (err error) {
-		defer recovered(&err)
+		defer usercode.Recover(&err)
 		return apply(dst, src)
 	}()
 	if err == nil {

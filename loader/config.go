@@ -13,6 +13,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/machine"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -36,6 +37,7 @@ type config struct {
 	trace        Trace // the hooks of all observers, without LoaderMade and LoaderClosed
 	observers    []observer
 	logger       *slog.Logger
+	service      plan.Service // nil if the dataset is none
 
 	processTime   func() (used time.Duration, known bool)
 	processorWait func() (waited time.Duration, known bool)
@@ -47,8 +49,6 @@ type config struct {
 
 	set struct {
 		batchSize, prefetch, inFlight, budget, sampler, batchSampler, seed bool
-
-		otherBatches bool // whether BatchSampler was given before too
 	}
 }
 
@@ -109,7 +109,7 @@ func (c *config) validate() error {
 		wrong(err != nil, "Ranks(%d, %d, %v): %w", r.rank, r.world, r.mode, err)
 	}
 	switch {
-	case c.service() != nil:
+	case c.service != nil:
 		c.checkService(wrong)
 	case c.set.batchSampler:
 		const batches = "cannot be given together with BatchSampler, which sets the batches"
@@ -180,7 +180,7 @@ func saturated(a, b int) int {
 // chosen fills in the sampler that the other options imply.
 func (c *config) chosen(ds dataset.Dataset) {
 	switch {
-	case c.sampler != nil || c.batchSampler != nil:
+	case c.sampler != nil || c.batchSampler != nil || c.service != nil:
 	case ds.Len() == dataset.Unknown:
 		c.sampler = sampler.Endless()
 	case c.shuffle:
@@ -188,8 +188,8 @@ func (c *config) chosen(ds dataset.Dataset) {
 	default:
 		c.sampler = sampler.Sequential(ds.Len())
 	}
-	if s := c.service(); s != nil {
-		c.seed = s.Seed()
+	if c.service != nil {
+		c.seed = c.service.Seed()
 	}
 	switch r := c.ranks; {
 	case r == nil:
@@ -198,4 +198,13 @@ func (c *config) chosen(ds dataset.Dataset) {
 	default:
 		c.sampler, _ = sampler.Shard(c.sampler, r.rank, r.world, r.mode)
 	}
+}
+
+// planned is what plans are made of.
+func (c *config) planned(ds dataset.Dataset) plan.Options {
+	o := plan.Options{Len: ds.Len, Sampler: c.sampler, Size: c.batchSize, DropLast: c.dropLast, Batches: c.batchSampler, Service: c.service, Seed: c.seed}
+	if r := c.ranks; r != nil {
+		o.Share = &plan.Share{Rank: r.rank, World: r.world, Mode: r.mode, Own: c.set.sampler}
+	}
+	return o
 }

@@ -9,7 +9,7 @@ import (
 // Copy copies the batch into Go's memory. The copy belongs to the caller and stays
 // valid.
 func (b *Batch) Copy() *Batch {
-	c := &Batch{l: b.l, plan: b.plan, k: b.k, rows: b.rows, at: b.at, own: true}
+	c := &Batch{l: b.l, ref: b.ref, rows: b.rows, at: b.at, own: true}
 	c.holders.Store(1) // the caller, who never releases it
 	c.job = &job{indices: slices.Clone(b.Indices()), slab: b.job.slab.clone(b.rows)}
 	return c

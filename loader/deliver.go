@@ -6,6 +6,8 @@ import (
 	"runtime/trace"
 	"slices"
 	"time"
+
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // loop delivers batches to the loop body, until there are no more or the body or an
@@ -27,7 +29,7 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 			return
 		}
 		r.endForesights()
-		at := r.ledger.deliver(j, r.first)
+		at := r.ledger.Deliver(j.Ref, r.first())
 		waited := time.Since(since)
 		emptied, err := r.outcome(j)
 		if emptied {
@@ -66,8 +68,8 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 
 // deliver gives the loop body a batch, or the error in its place. It reports whether
 // the loop continues, and when the body that has begun at begun ended.
-func (r *run) deliver(j *job, at mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
-	b := &Batch{l: r.l, job: j, plan: j.plan, k: j.k, rows: j.rows, at: at}
+func (r *run) deliver(j *job, at plan.Mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
+	b := &Batch{l: r.l, job: j, ref: j.Ref, rows: j.rows, at: at}
 	b.holders.Store(1)
 	defer b.giveUp()
 	r.l.cfg.trace.batchDelivered(j, waited)

@@ -3,6 +3,8 @@ package loader
 import (
 	"context"
 	"iter"
+
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // Epoch loops over the batches of one epoch.
@@ -31,7 +33,7 @@ func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] 
 // epoch are assembled while the last ones of the epoch before are consumed.
 // Otherwise it is like [Loader.Epoch].
 func (l *Loader) Epochs(ctx context.Context, from, to int) iter.Seq2[*Batch, error] {
-	return l.From(ctx, l.start(from, l.ds.Len()), to)
+	return l.From(ctx, Position(l.plans.Start(from)), to)
 }
 
 // From resumes at a position and loops up to, but not including, epoch until. The
@@ -44,23 +46,24 @@ func (l *Loader) Epochs(ctx context.Context, from, to int) iter.Seq2[*Batch, err
 // samples (see [Position]), or if it lies after the end of its epoch.
 func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
-		err := l.check(p)
+		from := plan.Position(p)
+		err := l.plans.Check(from)
 		var r *run
 		if err == nil {
-			r, err = l.begin(ctx, p, until)
+			r, err = l.begin(ctx, from, until)
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer l.end(r)
-		r.start(p)
+		r.start()
 		r.loop(yield)
 	}
 }
 
 // begin makes a run. It is an error if one is under way. It calls no user code.
-func (l *Loader) begin(ctx context.Context, p Position, until int) (*run, error) {
+func (l *Loader) begin(ctx context.Context, p plan.Position, until int) (*run, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

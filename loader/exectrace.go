@@ -26,7 +26,7 @@ func (j *job) beginTask(ctx context.Context) {
 	}
 	t := new(traceTask)
 	t.ctx, t.task = trace.NewTask(ctx, "loader.batch")
-	trace.Log(t.ctx, "batch", fmt.Sprintf("epoch %d, batch %d", j.plan.epoch, j.plan.number(j.k)))
+	trace.Log(t.ctx, "batch", fmt.Sprintf("epoch %d, batch %d", j.Plan.Epoch, j.Plan.Number(j.K)))
 	j.traced = t
 }
 

@@ -18,15 +18,14 @@ func TestABatchThatIsCompleteWhenTheTimeoutCountsIsDelivered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		from := l.start(0, 4)
-		r, err := l.begin(t.Context(), from, 1)
+		r, err := l.begin(t.Context(), l.plans.Start(0), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.start(from)
+		r.start()
 		synctest.Wait()
 		j, err := r.expired()
-		if err != nil || j == nil || j.k != 0 {
+		if err != nil || j == nil || j.K != 0 {
 			t.Errorf("got %v, want batch 0", err)
 		}
 		if j != nil {

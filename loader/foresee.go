@@ -5,31 +5,34 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A foresight is the future of an epoch that the dataset was told. It is the
 // [dataset.Future] of a plan.
 type foresight struct {
 	r    *run
-	plan *plan
-	base int // the plan's first batch's seq in the run, as in plan, which has it only later
+	plan *plan.Plan
+	base int // the plan's first batch's number in the run
 	stop func()
 }
 
 // foresee tells the dataset the batches of a plan. It returns nil if the dataset does not
 // use that. A panic of the dataset becomes an error.
-func (r *run) foresee(p *plan) (f *foresight, err error) {
-	defer func() {
-		if _, panicked := err.(*PanicError); panicked {
-			f, err = nil, fmt.Errorf("loader: epoch %d: foresee: %w", p.epoch, err)
-		}
-	}()
-	defer recovered(&err)
-	if p.samples == dataset.Unknown {
+func (r *run) foresee(p *plan.Plan) (*foresight, error) {
+	if p.Samples == dataset.Unknown {
 		return nil, nil // the future is not known
 	}
-	f = &foresight{r: r, plan: p, base: r.nextBase()}
-	if f.stop = dataset.Foresee(r.l.ds, f); f.stop == nil {
+	f := &foresight{r: r, plan: p, base: r.nextBase()}
+	err := usercode.Call(func() error {
+		f.stop = dataset.Foresee(r.l.ds, f)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("loader: epoch %d: foresee: %w", p.Epoch, err)
+	}
+	if f.stop == nil {
 		return nil, nil
 	}
 	return f, nil
@@ -39,15 +42,12 @@ func (r *run) foresee(p *plan) (f *foresight, err error) {
 func (r *run) nextBase() int {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	if p := r.cursor.plan; p != nil {
-		return p.base + p.count()
-	}
-	return 0
+	return r.cursor.Ahead()
 }
 
 // end tells the dataset that the epoch is over. A panic of the dataset is for Close to
 // return.
-func (f *foresight) end() { f.ended(protected(f.doEnd)) }
+func (f *foresight) end() { f.ended(usercode.Call(f.doEnd)) }
 
 func (f *foresight) doEnd() error {
 	f.stop()
@@ -56,21 +56,21 @@ func (f *foresight) doEnd() error {
 
 func (f *foresight) ended(err error) {
 	if err != nil {
-		f.r.l.fails(fmt.Errorf("loader: epoch %d: stop of Foresee: %w", f.plan.epoch, err))
+		f.r.l.fails(fmt.Errorf("loader: epoch %d: stop of Foresee: %w", f.plan.Epoch, err))
 	}
 }
 
 // Len is the number of batches of the plan.
-func (f *foresight) Len() int { return f.plan.count() }
+func (f *foresight) Len() int { return f.plan.Len() }
 
 // At appends the samples of a batch. Batches that an earlier run has delivered have none,
 // and neither have those for which the sampler panics: the worker that begins such a
 // batch reports that.
 func (f *foresight) At(batch int, dst []int) (indices []int) {
-	if batch < 0 || batch >= f.plan.count() {
+	if batch < 0 || batch >= f.plan.Len() {
 		return dst
 	}
-	if _, delivered := slices.BinarySearch(f.r.ahead, f.base+batch); delivered {
+	if f.r.from.Delivered(f.base + batch) {
 		return dst
 	}
 	defer func() {
@@ -78,7 +78,7 @@ func (f *foresight) At(batch int, dst []int) (indices []int) {
 			indices = dst
 		}
 	}()
-	return f.plan.samplesOf(batch, dst)
+	return f.plan.AppendSamples(batch, dst)
 }
 
 // Begun is the number of batches of the plan that have been begun.
@@ -90,13 +90,7 @@ func (f *foresight) Begun() int {
 
 // begun is Begun. The caller holds the mutex.
 func (f *foresight) begun() int {
-	switch {
-	case !f.plan.reached:
-		return 0
-	case f.r.cursor.plan == f.plan:
-		return f.r.cursor.k
-	}
-	return f.plan.count()
+	return f.r.cursor.Begun(f.plan)
 }
 
 // Done is the number of the first batch that is not complete.
@@ -109,8 +103,8 @@ func (f *foresight) Done() int {
 // done is Done. The caller holds the mutex.
 func (f *foresight) done() int {
 	for _, j := range f.r.inFlight {
-		if j.plan == f.plan && !j.complete {
-			return j.k
+		if j.Plan == f.plan && !j.complete {
+			return j.K
 		}
 	}
 	return f.begun()
@@ -132,7 +126,7 @@ func (f *foresight) endInTime() {
 		return
 	}
 	l.mu.Lock()
-	ended := l.background(fmt.Sprintf("ending the foresight of epoch %d", f.plan.epoch), f.doEnd, f.ended)
+	ended := l.background(fmt.Sprintf("ending the foresight of epoch %d", f.plan.Epoch), f.doEnd, f.ended)
 	l.mu.Unlock()
 	l.waitFor(ended)
 }
@@ -142,7 +136,7 @@ func (r *run) overForesight() *foresight {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
 	for i, f := range r.foresights {
-		if r.stopped.Load() || f.done() == f.plan.count() {
+		if r.stopped.Load() || f.done() == f.plan.Len() {
 			r.foresights = slices.Delete(r.foresights, i, i+1)
 			return f
 		}

@@ -162,11 +162,11 @@ func (r *run) measure(now time.Time) {
 
 // epoch is how many samples an epoch has, at most. The caller holds the mutex.
 func (r *run) epoch() int {
-	e := r.cursor.plan.extent.Load()
-	if e.growing {
+	p := r.cursor.At().Plan
+	if p.Growing() {
 		return math.MaxInt
 	}
-	return saturated(r.cursor.plan.skipped+e.count, r.l.rows)
+	return saturated(p.Largest(), r.l.rows)
 }
 
 // read reads what has happened so far. The caller holds the mutex.
@@ -179,7 +179,7 @@ func (r *run) read(now time.Time) reading {
 	}
 	// A batch that is being finished counts with no rows for a moment.
 	x.placed = max(x.placed, r.gauge.last.placed)
-	x.valid = x.placed > 0 && r.cursor.more() && r.fatal == nil && !r.stopped.Load()
+	x.valid = x.placed > 0 && r.cursor.More() && r.fatal == nil && !r.stopped.Load()
 	r.idling.pass(now)
 	x.idle = r.idling
 	for _, w := range r.l.workers {

@@ -9,20 +9,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A job is a batch that workers assemble in a slab. They claim its rows one by one.
 // There is one job per slab, which is reused from batch to batch.
 type job struct {
+	plan.Ref
 	slab *slab
 
 	// Set by the worker that begins the batch, before it publishes the rows.
 	id      int64           // of all batches of the loader
 	ctx     context.Context // of the run
-	seq     int             // the batch's number in the run
-	plan    *plan
-	k       int // the batch's number in the plan
-	worker  int // the worker that begins it
+	worker  int             // the worker that begins it
 	indices []int
 	draws   []int64
 	begun   time.Time
@@ -125,7 +125,7 @@ func (j *job) refuse(err error) {
 
 // named adds the batch's epoch and number to an error.
 func (j *job) named(err error) error {
-	return fmt.Errorf("loader: epoch %d, batch %d: %w", j.plan.epoch, j.plan.number(j.k), err)
+	return fmt.Errorf("loader: epoch %d, batch %d: %w", j.Plan.Epoch, j.Plan.Number(j.K), err)
 }
 
 // breaks records an error that ends the run in the batch's place.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
@@ -99,7 +100,7 @@ func (r *run) park(w *worker) {
 // be more. The caller holds the mutex.
 func (r *run) lacks() bool {
 	l, t := r.l, r.l.tuning
-	if t == nil || t.frozen || t.making > 0 || len(l.free) > 0 || len(l.jobs) >= t.slabs || !r.cursor.more() || r.fatal != nil {
+	if t == nil || t.frozen || t.making > 0 || len(l.free) > 0 || len(l.jobs) >= t.slabs || !r.cursor.More() || r.fatal != nil {
 		return false
 	}
 	return len(l.jobs) < l.cfg.least() || l.slabSize() <= l.cfg.budget-int(l.stocks.slabs.Load())
@@ -139,7 +140,7 @@ func (l *Loader) added(j *job, err error) (ok bool) {
 }
 
 func (l *Loader) newJob(rows int) (j *job, err error) {
-	defer recovered(&err)
+	defer usercode.Recover(&err)
 	s, err := newSlab(l.collation.columns, rows, &l.stocks)
 	if err != nil {
 		return nil, err

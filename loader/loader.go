@@ -54,6 +54,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A Loader turns a dataset into batches. Only one loop at a time may run over it.
@@ -66,7 +68,7 @@ type Loader struct {
 	made      time.Time
 	timed     bool // whether calls of user code are timed one by one: with a Timeout, or with hooks
 
-	identity func() string // of the sampler; may be empty
+	plans *plan.Planner
 
 	jobs   []*job  // all of them, one per slab
 	fixed  int     // bytes of all slabs, without ragged fields
@@ -123,6 +125,7 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 // newLoader makes a loader without workers and slabs.
 func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	cfg := newConfig(options)
+	cfg.service, _ = ds.(plan.Service)
 	err := cfg.validate()
 	if ds == nil {
 		return nil, errors.Join(errors.New("loader: New: the dataset is nil"), err)
@@ -146,7 +149,7 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	cfg.chosen(ds)
 	l := &Loader{ds: ds, collation: steps, cfg: cfg, made: time.Now(), timed: cfg.timeout > 0 || len(cfg.observers) > 0}
 	l.meter.used, l.meter.queued, l.meter.slice = cfg.processTime, cfg.processorWait, cfg.slice
-	l.identity = sync.OnceValue(cfg.identity)
+	l.plans = plan.New(cfg.planned(ds))
 	for _, f := range spec {
 		l.ragged = l.ragged || f.Ragged
 	}
@@ -199,59 +202,45 @@ func (l *Loader) allocate() error {
 
 // largestBatch is the number of rows that slabs need, at least in the first epoch.
 func (l *Loader) largestBatch() (rows int, err error) {
-	if l.ds.Len() == dataset.Unknown {
-		return l.cfg.batchSize, nil
-	}
-	if l.cfg.batchSampler == nil {
-		return max(1, min(l.cfg.batchSize, l.ds.Len())), nil
-	}
-	if s := l.cfg.service(); s != nil {
-		return max(1, s.Rows()), nil
-	}
-	defer recovered(&err)
-	batches := l.cfg.batchSampler.Epoch(0)
-	var indices []int
-	rows = 1
-	for k := range batches.Len() {
-		indices = batches.At(k, indices[:0])
-		rows = max(rows, len(indices))
-	}
-	return rows, nil
+	err = usercode.Call(func() error {
+		rows = l.plans.Largest()
+		return nil
+	})
+	return rows, err
 }
 
 // Len is the number of batches in an epoch. It calls the sampler for the epoch's
 // order. If the sampler panics, Len returns an error. It is also an error if there is no
 // such epoch, as for [Loader.Epoch], or if the length of the dataset is unknown.
 func (l *Loader) Len(epoch int) (int, error) {
-	from := l.start(epoch, l.ds.Len())
-	if err := l.check(from); err != nil {
-		return 0, err
-	}
-	p, err := l.safePlan(context.Background(), from)
+	p, err := l.rest(l.plans.Start(epoch))
 	if err != nil {
 		return 0, err
 	}
-	if p.growing() {
-		return 0, fmt.Errorf("loader: Len(%d): %w", epoch, errLength)
-	}
-	return p.count(), nil
+	return p.Len(), nil
 }
 
 // Left is the number of batches that remain in the epoch of a position. The errors
 // are those of [Loader.From].
 func (l *Loader) Left(p Position) (int, error) {
-	if err := l.check(p); err != nil {
-		return 0, err
-	}
-	plan, err := l.safePlan(context.Background(), p)
+	rest, err := l.rest(plan.Position(p))
 	if err != nil {
 		return 0, err
 	}
-	if plan.growing() {
-		return 0, fmt.Errorf("loader: Left: %w", errLength)
+	delivered, _ := slices.BinarySearch(p.Ahead, rest.Len())
+	return rest.Len() - delivered, nil
+}
+
+// rest plans what remains of an epoch after a position. It is an error if that is not known.
+func (l *Loader) rest(from plan.Position) (*plan.Plan, error) {
+	if err := l.plans.Check(from); err != nil {
+		return nil, err
 	}
-	delivered, _ := slices.BinarySearch(p.Ahead, plan.count())
-	return plan.count() - delivered, nil
+	p, err := l.plans.Plan(context.Background(), from)
+	if err == nil && p.Growing() {
+		err = fmt.Errorf("loader: epoch %d: %w", from.Epoch, errLength)
+	}
+	return p, err
 }
 
 // Spec describes the fields of every batch: those that the last step of [Collate]

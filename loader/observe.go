@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/usercode"
 )
 
 // Observe sets hooks that the loader calls while it works. It may be given several times:
@@ -62,7 +64,7 @@ func bothTimed[T any](f, g func(T, time.Duration)) func(T, time.Duration) {
 
 func (j *job) info() BatchInfo {
 	return BatchInfo{
-		ID: j.id, Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Worker: j.worker,
+		ID: j.id, Epoch: j.Plan.Epoch, Batch: j.Plan.Number(j.K), Worker: j.worker,
 		Begun: j.begun, Samples: len(j.indices), Finisher: j.finisher,
 		Context: j.ctx,
 	}
@@ -125,7 +127,7 @@ func (l *Loader) freed(j *job) {
 
 // called calls a hook. A panic becomes an error.
 func called(hook func()) (err error) {
-	defer recovered(&err)
+	defer usercode.Recover(&err)
 	hook()
 	return nil
 }
@@ -200,7 +202,7 @@ func (o observer) farewell() (err error) {
 	if o.closed == nil {
 		return nil
 	}
-	defer recovered(&err)
+	defer usercode.Recover(&err)
 	return o.closed()
 }
 
@@ -216,7 +218,7 @@ func (w *worker) tried(j *job, row, rows, index int, place func() error) error {
 func (w *worker) sampleDone(j *job, row, rows, index int, err error) error {
 	s := SampleInfo{
 		Batch: j.info(), Worker: w.id, Row: row, Rows: rows, Index: index, Err: err,
-		l: w.l, samples: j.plan.samples,
+		l: w.l, samples: j.Plan.Samples,
 	}
 	spans, begun, took := w.clock.Recorded()
 	s.Begun, s.Took = begun, took

@@ -47,7 +47,7 @@ func Sampler(s sampler.Sampler) Option {
 // BatchSampler sets which samples each batch has. It cannot be combined with
 // BatchSize, Sampler, Shuffle and DropLast.
 func BatchSampler(s sampler.BatchSampler) Option {
-	return Option{func(c *config) { c.batchSampler = s; c.set.batchSampler, c.set.otherBatches = true, c.set.batchSampler }}
+	return Option{func(c *config) { c.batchSampler = s; c.set.batchSampler = true }}
 }
 
 // Shuffle sets whether every epoch has a random order of its own. The order is that

@@ -11,7 +11,7 @@ import (
 // by one, to find out which of them fail.
 func (w *worker) placeRows(j *job, from, to int) (err error) {
 	for _, index := range j.indices[from:to] {
-		if err := j.plan.inRange(index); err != nil {
+		if err := j.Plan.InRange(index); err != nil {
 			return err
 		}
 	}
@@ -32,7 +32,7 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 
 // place makes the reader write a sample into row. A panic becomes an error.
 func (w *worker) place(j *job, row, attempt, index int) error {
-	if err := j.plan.inRange(index); err != nil {
+	if err := j.Plan.InRange(index); err != nil {
 		return err
 	}
 	if w.reader == nil {
@@ -65,7 +65,7 @@ func (w *worker) slot(j *job, row int, draw *slots.Draw) dataset.Slot {
 
 // reset gives draw the random numbers of a row. Every attempt at the row has its own.
 func (w *worker) reset(draw *slots.Draw, j *job, row, attempt int) {
-	draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
+	draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.Plan.Epoch, j.draws[row])
 }
 
 // A rowSlots is a range of a job's rows as [dataset.Slots]. Every row has a draw of

@@ -1,11 +1,12 @@
 package loader
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A planning is a call of the sampler for an epoch, which may take long. It runs in
@@ -30,15 +31,9 @@ func (l *Loader) background(doing string, f func() error, done func(error)) (end
 		defer l.endPlanning(p)
 		err := errGoexit // unless f returns or panics
 		defer func() { done(err) }()
-		err = protected(f)
+		err = usercode.Call(f)
 	}()
 	return over
-}
-
-// protected calls f. A panic becomes an error.
-func protected(f func() error) (err error) {
-	defer recovered(&err)
-	return f()
 }
 
 func (l *Loader) endPlanning(p *planning) {
@@ -48,53 +43,52 @@ func (l *Loader) endPlanning(p *planning) {
 	l.outside.leave()
 }
 
-// planNext starts planning the epoch after the cursor's. The caller holds the mutex.
-func (r *run) planNext() {
-	if epoch := r.cursor.plan.epoch + 1; epoch < r.cursor.until {
-		r.planFrom(r.l.start(epoch, r.samples))
-	}
+// advance moves the cursor to a batch that is to be delivered. It reports whether there is one
+// now. The caller holds the mutex.
+func (r *run) advance() bool {
+	ready := r.cursor.Ready()
+	r.supply()
+	return ready
 }
 
-// planFrom starts planning the rest of an epoch. Without workers the loop does it
-// later. The caller holds the mutex.
-func (r *run) planFrom(from Position) {
-	r.cursor.due, r.cursor.planning = from, true
+// supply begins what the cursor needs: the plan of the next epoch, or more samples. Without workers
+// the loop does that later. The caller holds the mutex.
+func (r *run) supply() {
+	if err := r.cursor.Err(); err != nil {
+		r.fail(err)
+		return
+	}
+	if r.cursor.Lacks() > 0 {
+		r.demand()
+	}
 	if r.l.cfg.workers == 0 || r.stopped.Load() {
 		return
 	}
-	next := &upcoming{}
-	r.l.background(fmt.Sprintf("planning epoch %d", from.Epoch), func() error { return r.plan(from, next) }, func(err error) { r.setNext(next, err) })
+	if from, ok := r.cursor.Due(); ok {
+		u := &upcoming{}
+		r.l.background(fmt.Sprintf("planning epoch %d", from.Epoch), func() error { return r.plan(from, u) }, func(err error) { r.planned(from, u, err) })
+	}
 }
 
 // An upcoming epoch is one that is being planned.
 type upcoming struct {
-	epoch     int
-	plan      *plan
+	plan      *plan.Plan
 	foresight *foresight // nil if the dataset does not use it
 }
 
 // plan plans the first epoch with batches, from a position on, and tells the dataset of it.
-func (r *run) plan(from Position, next *upcoming) (err error) {
-	for ; ; from = r.l.start(next.epoch+1, r.samples) {
-		next.epoch = from.Epoch
-		next.plan, err = r.l.safePlan(r.ctx, from)
-		switch {
-		case err != nil:
-			return err
-		case !next.plan.empty():
-			next.foresight, err = r.foresee(next.plan)
-			return err
-		case next.epoch+1 >= r.cursor.until || r.ctx.Err() != nil:
-			return nil
-		}
+func (r *run) plan(from plan.Position, next *upcoming) (err error) {
+	if next.plan, err = r.l.plans.Next(r.ctx, from, r.until); err == nil && !next.plan.Empty() {
+		next.foresight, err = r.foresee(next.plan)
 	}
+	return err
 }
 
-// setNext gives a plan, or the error in its place, to the cursor, and keeps what the
+// planned gives a plan, or the error in its place, to the cursor, and keeps what the
 // dataset was told of it.
-func (r *run) setNext(next *upcoming, err error) {
+func (r *run) planned(from plan.Position, next *upcoming, err error) {
 	if err == errGoexit {
-		err = fmt.Errorf("loader: epoch %d: %w", next.epoch, err)
+		err = fmt.Errorf("loader: epoch %d: %w", from.Epoch, err)
 	}
 	if !r.keep(next, err) {
 		next.foresight.end()
@@ -105,12 +99,7 @@ func (r *run) setNext(next *upcoming, err error) {
 func (r *run) keep(next *upcoming, err error) bool {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	r.cursor.planning = false
-	if err != nil {
-		r.cursor.err = err
-	} else {
-		r.cursor.next = next.plan
-	}
+	r.cursor.Planned(next.plan, err)
 	r.wakeAnother()
 	r.notify()
 	if next.foresight != nil && !r.stopped.Load() {
@@ -124,26 +113,28 @@ func (r *run) keep(next *upcoming, err error) bool {
 // plan is needed.
 func (r *run) planInline() bool {
 	r.l.mu.Lock()
-	wanted, from := !r.advance() && r.cursor.planning, r.cursor.due
+	wanted := !r.advance()
+	var from plan.Position
+	if wanted {
+		from, wanted = r.cursor.Due()
+	}
 	r.l.mu.Unlock()
 	if wanted {
 		next := &upcoming{}
-		r.setNext(next, protected(func() error { return r.plan(from, next) }))
+		r.planned(from, next, usercode.Call(func() error { return r.plan(from, next) }))
 	}
 	return wanted
 }
 
-// safePlan plans the rest of an epoch from a position on. A panic of the sampler
-// becomes an error.
-func (l *Loader) safePlan(ctx context.Context, from Position) (p *plan, err error) {
-	defer func() {
-		if _, panicked := err.(*PanicError); panicked {
-			err = fmt.Errorf("loader: epoch %d: %w", from.Epoch, err)
-		}
-	}()
-	defer recovered(&err)
-	if p, err = l.newPlan(ctx, from); err != nil {
-		return nil, err
-	}
-	return p, errors.Join(p.endless(), p.resumes(from))
+// over reports whether no batch is left to begin. The caller holds the mutex.
+func (r *run) over() bool {
+	r.advance()
+	return r.fatal != nil || r.cursor.Over() && r.growth.plan == nil
+}
+
+// first is the first plan of the run.
+func (r *run) first() *plan.Plan {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	return r.cursor.First()
 }

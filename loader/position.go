@@ -1,13 +1,5 @@
 package loader
 
-import (
-	"errors"
-	"fmt"
-	"math"
-
-	"github.com/penstock-go/penstock/internal/oneline"
-)
-
 // A Position is a place between two batches of an epoch, where a run can resume.
 // Save it as JSON, which is short. [Loader.From] refuses a position that belongs to
 // another order of samples, another seed or another number of samples. Its error
@@ -63,77 +55,5 @@ type Position struct {
 	Step int `json:"step,omitempty"`
 }
 
-// version is the format of positions.
-const version = 1
-
 // Position is the place before the first batch of an epoch.
-func (l *Loader) Position(epoch int) Position {
-	p := l.start(epoch, l.ds.Len())
-	p.Order = l.identity()
-	return p
-}
-
-// start is the beginning of an epoch, without its order.
-func (l *Loader) start(epoch, samples int) Position {
-	return Position{Version: version, Epoch: epoch, Seed: l.cfg.seed, Samples: samples}
-}
-
-// check reports why the loader cannot resume at p. It calls no sampler, so it does
-// not compare p with the epoch's order.
-func (l *Loader) check(p Position) error {
-	switch {
-	case p.Version == 0:
-		return errors.New("loader: From: not a position of a loader: it has no version")
-	case p.Version != version:
-		return fmt.Errorf("loader: From: the position has version %d, this program reads %d", p.Version, version)
-	case p.Epoch < 0 || p.Draw < 0:
-		return fmt.Errorf("loader: From: not a position: epoch %d, draw %d", p.Epoch, p.Draw)
-	case p.Epoch == math.MaxInt: // the end of a loop, from+1, could not be told
-		return fmt.Errorf("loader: From: not a position: epoch %d, want %d at most", p.Epoch, math.MaxInt-1)
-	case !ascending(p.Ahead):
-		return fmt.Errorf("loader: From: not a position: ahead is %v", p.Ahead)
-	case p.Step < 0 || (p.Step == 0) != (len(p.Ahead) == 0):
-		return fmt.Errorf("loader: From: not a position: %d batches ahead in steps of %d draws", len(p.Ahead), p.Step)
-	case p.Seed != l.cfg.seed:
-		return fmt.Errorf("loader: From: the position was taken with Seed(%d), this loader has Seed(%d)", p.Seed, l.cfg.seed)
-	case p.Samples != l.ds.Len():
-		return fmt.Errorf("loader: From: the position was taken with %d samples, this dataset has %d", p.Samples, l.ds.Len())
-	}
-	if order := l.identity(); p.Order != "" && order != "" && p.Order != order {
-		return otherOrder(p.Order, order)
-	}
-	return nil
-}
-
-func otherOrder(position, loader string) error {
-	return fmt.Errorf("loader: From: the position was taken in the order %s, this loader's is %s", oneline.Text(position), oneline.Text(loader))
-}
-
-// ascending reports whether the numbers are 0 or more and increase.
-func ascending(numbers []int) bool {
-	last := -1
-	for _, n := range numbers {
-		if n <= last {
-			return false
-		}
-		last = n
-	}
-	return true
-}
-
-// resumes reports why a run cannot resume at position from. p is the plan of the
-// rest of the epoch.
-func (p *plan) resumes(from Position) error {
-	if from.Order != "" {
-		if order := p.orders(); from.Order != order {
-			return otherOrder(from.Order, order)
-		}
-	}
-	if from.Draw != p.drawn(0) {
-		return fmt.Errorf("loader: From: the position lies at draw %d of epoch %d, which has %d draws", from.Draw, from.Epoch, p.drawn(0))
-	}
-	if step := p.step(); from.Step != 0 && from.Step != step {
-		return fmt.Errorf("loader: From: a position of unordered delivery needs the same batch size and number of ranks: it has %d draws per step, this loader has %d", from.Step, step)
-	}
-	return nil
-}
+func (l *Loader) Position(epoch int) Position { return Position(l.plans.Position(epoch)) }

@@ -2,22 +2,22 @@ package loader
 
 import (
 	"context"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A run is one loop over a loader, with its batches in flight and its workers.
 type run struct {
-	l       *Loader
-	gauge   *gauge // nil without Auto
-	samples int    // in the dataset
-	ahead   []int  // seqs of batches that an earlier run has delivered, ascending
-	resumed bool   // whether it begins within an epoch
-	begun   time.Time
-	ctx     context.Context // cancelled when the loop ends
-	cancel  context.CancelCauseFunc
+	l      *Loader
+	gauge  *gauge // nil without Auto
+	from   plan.Position
+	until  int // the epoch before which it ends
+	begun  time.Time
+	ctx    context.Context // cancelled when the loop ends
+	cancel context.CancelCauseFunc
 
 	stopped atomic.Bool
 	wanted  atomic.Pointer[job] // the batch that the loop waits for and workers help with
@@ -30,9 +30,8 @@ type run struct {
 	parked   sync.Cond // signalled when parked workers become active
 	waiting  bool      // whether the loop waits for a batch
 	inFlight []*job    // batches that are begun and not delivered, in order
-	cursor   cursor
+	cursor   *plan.Cursor
 	growth   growth
-	first    *plan // the plan of the first epoch with batches
 	fatal    error // ends the run after the complete batches are delivered
 
 	foresights []*foresight // that have not ended, in the order of their epochs
@@ -44,27 +43,25 @@ type run struct {
 	// Only the loop uses these.
 	failed  int // samples that failed in batches that the loop has reached
 	batches int // delivered
-	ledger  ledger
+	ledger  *plan.Ledger
 }
 
-func newRun(l *Loader, ctx context.Context, from Position, until int) *run {
-	r := &run{l: l, samples: from.Samples, ahead: from.Ahead, resumed: from.Draw > 0, begun: time.Now(), arrived: make(chan struct{}, 1)}
+func newRun(l *Loader, ctx context.Context, from plan.Position, until int) *run {
+	r := &run{l: l, from: from, until: until, cursor: l.plans.NewCursor(from, until), ledger: plan.NewLedger(from), begun: time.Now(), arrived: make(chan struct{}, 1)}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.work.L, r.parked.L = &l.mu, &l.mu
 	r.idling.at, r.gauge = r.begun, newGauge(l)
-	r.cursor.until, r.cursor.skip = until, from.Ahead
-	r.ledger = newLedger(from)
 	return r
 }
 
 // start starts planning the first epoch, and the workers.
-func (r *run) start(from Position) {
+func (r *run) start() {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	if r.stopped.Load() || from.Epoch >= r.cursor.until {
+	if r.stopped.Load() || r.cursor.Over() {
 		return
 	}
-	r.planFrom(from)
+	r.supply()
 	if r.l.cfg.workers == 0 {
 		r.l.workers[0].run = r
 		return
@@ -119,7 +116,7 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 // sleep waits for work. If all slabs are taken, the time counts as
 // [Stats.MemoryWait]. The caller holds the mutex, which is free while a hook is called.
 func (r *run) sleep(w *worker) {
-	short := r.cursor.more() && !r.l.room()
+	short := r.cursor.More() && !r.l.room()
 	begun := time.Now()
 	w.idle, w.slept = awaitsWork, begun
 	if short {
@@ -150,7 +147,7 @@ func (r *run) sleep(w *worker) {
 // wakeAnother wakes one idle worker if there is work for it. That worker wakes the
 // next one, so that as many wake as there is work for. The caller holds the mutex.
 func (r *run) wakeAnother() {
-	if r.idle > 0 && (r.cursor.more() && r.l.room() || r.lacks() || r.toHelp() != nil) {
+	if r.idle > 0 && (r.cursor.More() && r.l.room() || r.lacks() || r.toHelp() != nil) {
 		r.work.Signal()
 	}
 }
@@ -175,15 +172,11 @@ func (r *run) open(w *worker) *job {
 		return nil
 	}
 	j := r.l.take()
-	j.id, j.seq, j.plan, j.k, j.worker, j.complete = r.l.begun, r.cursor.seq, r.cursor.plan, r.cursor.k, w.id, false
+	j.id, j.Ref, j.worker, j.complete = r.l.begun, r.cursor.Take(), w.id, false
 	j.ctx, j.finisher = r.ctx, -1
 	r.l.begun++
-	r.cursor.seq++
-	r.cursor.k++
 	r.inFlight = append(r.inFlight, j)
-	if j.plan.growing() && r.cursor.k == j.plan.count() {
-		r.demand() // not only when a worker looks for a batch, because it needs a free slab then
-	}
+	r.supply() // not only when a worker looks for a batch, because it needs a free slab then
 	return j
 }
 
@@ -277,11 +270,4 @@ func (r *run) abandon() (jobs []*job) {
 	}
 	r.inFlight = nil
 	return jobs
-}
-
-// recovered turns a panic into an error.
-func recovered(err *error) {
-	if v := recover(); v != nil {
-		*err = &PanicError{Value: v, Stack: debug.Stack()}
-	}
 }

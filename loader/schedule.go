@@ -7,6 +7,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A Schedule says which batches a [Loader] with the same arguments would load. It has no
@@ -47,18 +48,11 @@ type Rest struct {
 // Rest says what remains of an epoch after a position. [Position.Ahead] does not count: what
 // it names remains. The errors are those of [Loader.Left].
 func (s *Schedule) Rest(p Position) (Rest, error) {
-	if err := s.l.check(p); err != nil {
-		return Rest{}, err
-	}
-	plan, err := s.l.safePlan(context.Background(), p)
+	rest, err := s.l.rest(plan.Position(p))
 	if err != nil {
 		return Rest{}, err
 	}
-	if plan.growing() {
-		return Rest{}, fmt.Errorf("loader: Rest: %w", errLength)
-	}
-	count := plan.count()
-	return Rest{Batches: count, Number: plan.number(0), Step: plan.step(), End: plan.drawn(count)}, nil
+	return Rest{Batches: rest.Len(), Number: rest.Number(0), Step: rest.Step(), End: rest.End()}, nil
 }
 
 // String describes everything that decides the content of batches, except the samples
@@ -75,10 +69,10 @@ func (s *Schedule) String() string {
 	if c.dropLast {
 		parts = append(parts, "the last one only if it is full")
 	}
-	order := s.l.identity()
+	order := s.l.plans.Identity()
 	if order == "" {
-		if plan, err := s.l.safePlan(context.Background(), s.l.start(0, s.l.ds.Len())); err == nil {
-			order = plan.orders()
+		if first, err := s.l.plans.Plan(context.Background(), s.l.plans.Start(0)); err == nil {
+			order = first.Order()
 		}
 	}
 	parts = append(parts, "order "+order, fmt.Sprintf("seed %d", c.seed))

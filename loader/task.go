@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/usercode"
 )
 
 // fill claims rows of a batch and places them. It returns their number.
@@ -91,9 +92,9 @@ func (w *worker) try(j *job, row, attempt int) (index int, err error) {
 
 // failure is that of an attempt at a row.
 func (w *worker) failure(j *job, row, index int, err error) failure {
-	e := &SampleError{Index: index, Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Err: err}
+	e := &SampleError{Index: index, Epoch: j.Plan.Epoch, Batch: j.Plan.Number(j.K), Err: err}
 	w.calls(naming, func() error {
-		e.Name = w.l.name(index, j.plan.samples)
+		e.Name = w.l.name(index, j.Plan.Samples)
 		return nil
 	})
 	return failure{row: row, lost: true, may: dataset.MayPass(err), err: e}
@@ -119,7 +120,7 @@ func (w *worker) report(e *SampleError) {
 func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {
 	err = w.calls(replacing, func() error {
 		w.reset(w.draw, j, row, attempt)
-		index = j.plan.replacement(j.k, w.draw.Rand().IntN)
+		index = j.Plan.Another(j.K, w.draw.Rand().IntN)
 		return nil
 	})
 	return index, err
@@ -128,7 +129,7 @@ func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {
 // name is the dataset's name for a sample, or empty if there is none.
 func (l *Loader) name(index, samples int) (name string) {
 	var err error
-	defer recovered(&err)
+	defer usercode.Recover(&err)
 	if index < 0 || samples != dataset.Unknown && index >= samples {
 		return ""
 	}

@@ -57,15 +57,16 @@ func (r *run) timedOut() error {
 		}
 	}
 	plannings := l.plannings
-	switch c := &r.cursor; {
+	epoch, planning := r.cursor.Planning()
+	switch at := r.cursor.At(); {
 	case len(r.inFlight) > 0:
 		j := r.inFlight[0]
-		e.Epoch, e.Batch = j.plan.epoch, j.plan.number(j.k)
+		e.Epoch, e.Batch = j.Plan.Epoch, j.Plan.Number(j.K)
 		plannings = nil // the batch does not need them
-	case c.planning:
-		e.Epoch = c.due.Epoch
-	case c.plan != nil:
-		e.Epoch, e.Batch = c.plan.epoch, c.plan.number(c.k)
+	case planning:
+		e.Epoch = epoch
+	case at.Plan != nil:
+		e.Epoch, e.Batch = at.Plan.Epoch, at.Plan.Number(at.K)
 	}
 	calls := activities(slices.Concat(l.workers, l.strays), plannings)
 	l.mu.Unlock()

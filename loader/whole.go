@@ -1,31 +1,27 @@
 package loader
 
 import (
-	"context"
 	"fmt"
 	"slices"
-
-	"github.com/penstock-go/penstock/internal/whole"
-	"github.com/penstock-go/penstock/sampler"
 )
 
 // A wholeBatch is a job whose batch comes from elsewhere as a whole. Only the worker
 // that has claimed its first row uses it.
 type wholeBatch struct{ j *job }
 
-func (b wholeBatch) Epoch() int { return b.j.plan.epoch }
+func (b wholeBatch) Epoch() int { return b.j.Plan.Epoch }
 func (b wholeBatch) Draw() int {
-	if p := b.j.plan; p.drawn(0)%p.step() != 0 {
-		return p.drawn(0)
+	if !b.j.Plan.Aligned() {
+		return b.j.Plan.Begin()
 	}
 	return 0
 }
 
 func (b wholeBatch) Number() int {
 	if b.Draw() > 0 {
-		return b.j.k
+		return b.j.K
 	}
-	return b.j.plan.number(b.j.k)
+	return b.j.Plan.Number(b.j.K)
 }
 
 func (b wholeBatch) Reserve(rows int) ([]int, error) {
@@ -73,17 +69,11 @@ func (w *worker) placeWhole(j *job) {
 	}
 }
 
-// service is the batch sampler if it asks a service for its batches, otherwise nil.
-func (c *config) service() whole.Sampler {
-	s, _ := c.batchSampler.(whole.Sampler)
-	return s
-}
-
 // checkService reports each option that sets what the service has decided.
 func (c *config) checkService(wrong func(is bool, format string, args ...any)) {
 	const belongs = "belongs to the service, which decides what batches have"
 	wrong(c.set.batchSize, "BatchSize(%d): "+belongs, c.batchSize)
-	wrong(c.set.otherBatches, "BatchSampler: "+belongs)
+	wrong(c.set.batchSampler, "BatchSampler: "+belongs)
 	wrong(c.set.sampler, "Sampler: "+belongs)
 	wrong(c.shuffle, "Shuffle(true): "+belongs)
 	wrong(c.set.seed, "Seed(%d): "+belongs, c.seed)
@@ -91,17 +81,4 @@ func (c *config) checkService(wrong func(is bool, format string, args ...any)) {
 	wrong(c.policy != Stop || c.limit != 0, "OnError: "+belongs)
 	wrong(len(c.collate) > 0, "Collate: "+belongs)
 	wrong(c.ranks != nil, "Ranks: belongs to the service, which is told the rank with every request")
-}
-
-// epochBatches are the batches of an epoch that remain after some draws. A service is
-// asked for them; other batch samplers plan the whole epoch.
-func (l *Loader) epochBatches(ctx context.Context, epoch, drawn int) (sampler.Batches, error) {
-	if s := l.cfg.service(); s != nil {
-		return s.From(ctx, epoch, drawn)
-	}
-	batches := l.cfg.batchSampler.Epoch(epoch)
-	if part, ok := batches.(sampler.BatchPart); ok && drawn > 0 {
-		return part.From(drawn), nil
-	}
-	return batches, nil
 }

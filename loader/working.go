@@ -107,7 +107,7 @@ func activities(workers []*worker, plannings []*planning) (all []activity) {
 	for _, w := range workers {
 		a := activity{Activity: w.activity()}
 		if w.run != nil {
-			a.samples = w.run.samples
+			a.samples = w.run.from.Samples
 		}
 		all = append(all, a)
 	}
@@ -134,7 +134,7 @@ func (w *worker) activity() Activity {
 		a.Index = int(what) - 1
 	}
 	if j := w.at.Load(); j != nil && what != opening && what != closing {
-		a.Epoch, a.Batch = j.plan.epoch, j.plan.number(j.k)
+		a.Epoch, a.Batch = j.Plan.Epoch, j.Plan.Number(j.K)
 	}
 	return a
 }

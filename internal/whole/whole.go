@@ -2,11 +2,7 @@
 // assembled them, instead of sample by sample.
 package whole
 
-import (
-	"context"
-
-	"github.com/penstock-go/penstock/sampler"
-)
+import "context"
 
 // A Reader is a [dataset.Reader] that fills whole batches. The loader does not call its
 // Place. An error ends the loop in the place of the batch.
@@ -34,16 +30,4 @@ type Batch interface {
 	// Dropped says how many samples of the batch could not be placed where it was
 	// assembled. The default is 0.
 	Dropped(samples int)
-}
-
-// A Sampler is a [sampler.BatchSampler] that asks a service for its batches. The
-// indices of its batches are not known before the Reader has filled them.
-type Sampler interface {
-	sampler.BatchSampler
-	// From plans the rest of an epoch, from a place of the global order on.
-	From(ctx context.Context, epoch, draw int) (sampler.BatchPart, error)
-	// Rows is the number of samples in the largest batch.
-	Rows() int
-	// Seed is that of the batches.
-	Seed() uint64
 }

@@ -59,7 +59,7 @@ func (c *client) newLoader(ctx context.Context) (*loader.Loader, error) {
 		return nil, err
 	}
 	options := append([]loader.Option{loader.Workers(2)}, c.cfg.loader...)
-	return loader.New(batches{c}, append(options, loader.BatchSampler(courses{c}))...)
+	return loader.New(batches{c}, options...)
 }
 
 // describe asks for the plan. Replicas with a plan that cannot be read are left out.
@@ -116,7 +116,7 @@ func (c *client) checkSize() error {
 	return nil
 }
 
-// batches is the service as a dataset, for the loader. Its Readers fill whole batches.
+// batches is the service as a dataset, for the loader: a plan.Service whose Readers fill whole batches.
 type batches struct{ c *client }
 
 func (b batches) Len() int           { return b.c.plan.Samples }

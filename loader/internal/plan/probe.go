@@ -1,4 +1,4 @@
-package loader
+package plan
 
 import (
 	"crypto/sha256"
@@ -8,37 +8,8 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// identity is the identity of the sampler, or empty if it has none.
-func (c *config) identity() string {
-	var s any = c.sampler
-	if c.batchSampler != nil {
-		s = c.batchSampler
-	}
-	if s, ok := s.(sampler.Identified); ok {
-		return s.Identity()
-	}
-	return ""
-}
-
 // probes is the largest number of places of an order, or of batches, in a probe.
 const probes = 64
-
-// orders describes the plan's global order, for [Position.Order].
-func (p *plan) orders() string {
-	if id := p.identity(); id != "" {
-		return id
-	}
-	return p.probed()
-}
-
-// newProbe makes the probe of an epoch, for samplers without an identity. It is
-// empty if only one rank's share is known.
-func (p *plan) newProbe() string {
-	if p.batches != nil {
-		return probeBatches(p.epoch, p.batches)
-	}
-	return probeOrder(p.epoch, p.extent.Load().order)
-}
 
 // probeBatches makes a probe of the batches, or the order, of all ranks.
 func probeBatches(epoch int, batches sampler.Batches) string {

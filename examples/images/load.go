@@ -51,8 +51,8 @@ func (o options) loading() []loader.Option {
 
 // load loads all images in every epoch, and shows its progress. It keeps the first batch until
 // release is called. If ctx ends, so does load, without an error.
-func load(ctx context.Context, l *loader.Loader, epochs, images int, bars io.Writer) (first *loader.Batch, release func(), took time.Duration, err error) {
-	progress := mpb.New(mpb.WithOutput(bars))
+func load(ctx context.Context, l *loader.Loader, epochs, images int) (first *loader.Batch, release func(), took time.Duration, err error) {
+	progress := mpb.New(mpb.WithOutput(os.Stderr))
 	bar := progress.AddBar(int64(epochs*images),
 		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
 		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))

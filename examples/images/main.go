@@ -2,7 +2,7 @@
 // and where the time goes. It draws the first batch in batch.png. With its own images it
 // takes less than a second.
 //
-//	go run ./examples/images [-dir DIR] [-workers N|auto] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE] [-live] [-http ADDRESS]
+//	go run ./examples/images [-dir DIR] [-workers N|auto] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE]
 //
 // With -workers auto the loader finds the number of workers itself, and says what it has
 // chosen; that takes some seconds, so give it -epochs 200.
@@ -11,8 +11,7 @@
 // of them is damaged on purpose, to show that it is left out and named.
 //
 // With -sheet "" nothing is drawn. With -trace it writes a timeline, to be opened in https://ui.perfetto.dev, and lists
-// the slowest images. With -live the terminal shows what every worker does, and with
-// -http 127.0.0.1:8080 a page does. -epochs 20000 leaves time to look at them.
+// the slowest images. What the loader does while it works is in examples/live.
 package main
 
 import (
@@ -20,16 +19,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
-	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
-	"github.com/penstock-go/penstock/loader/live"
 	"github.com/penstock-go/penstock/loader/trace"
 )
 
@@ -40,8 +36,6 @@ type options struct {
 	batch, epochs   int
 	train           bool
 	sheet, timeline string
-	terminal        bool
-	address         string
 }
 
 func main() {
@@ -53,8 +47,6 @@ func main() {
 	flag.BoolVar(&o.train, "train", false, "the training preset: random crops and flips")
 	usage.Output(&o.sheet, "sheet", "batch.png", "PNG `file` for a drawing of the first batch; none if empty", ".png", "")
 	usage.Output(&o.timeline, "trace", "", "`file` for a timeline for https://ui.perfetto.dev; none by default")
-	flag.BoolVar(&o.terminal, "live", false, "show in the terminal what the loader does, instead of the progress bar")
-	flag.Func("http", "`address` of a page that shows what the loader does, such as 127.0.0.1:0; none by default", o.setAddress)
 	usage.Parse("Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes.")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -64,7 +56,7 @@ func main() {
 	}
 }
 
-// run loads the images, shows the loader while it works, and then says where the time went.
+// run loads the images, and then says where the time went.
 func run(ctx context.Context, o options) (err error) {
 	photos, ds, err := open(o.dir, o.train)
 	if err != nil {
@@ -79,29 +71,15 @@ func run(ctx context.Context, o options) (err error) {
 		defer f.Close()
 		options = append(options, loader.Observe(trace.File(f)), loader.Observe(slow.Trace()))
 	}
-	var view live.View
-	if o.terminal || o.address != "" {
-		options = append(options, loader.Observe(view.Trace("images")))
-	}
 	l, err := loader.New(ds, options...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }() // which ends the timeline
-	stopPage, err := showPage(&view, o.address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stopPage()) }()
 	fmt.Printf("%s in %s\n%v\n\n", figures.Count(photos.Len(), "image", "images"), figures.Count(len(photos.Classes()), "class", "classes"), ds)
 
-	bars, stopTerminal := io.Writer(os.Stderr), func() {}
-	if o.terminal {
-		bars, stopTerminal = io.Discard, view.Terminal(os.Stderr, 500*time.Millisecond)
-	}
-	first, release, took, err := load(ctx, l, o.epochs, photos.Len(), bars)
+	first, release, took, err := load(ctx, l, o.epochs, photos.Len())
 	defer release()
-	stopTerminal() // or it would draw over what follows
 	if err != nil {
 		return err
 	}

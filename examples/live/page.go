@@ -13,23 +13,17 @@ import (
 // setAddress checks the address of the page.
 func (o *options) setAddress(address string) error {
 	o.address = address
-	if address == "" {
-		return nil
-	}
 	_, err := net.ResolveTCPAddr("tcp", address)
 	return err
 }
 
-// showPage shows a view on a page at that address, if it is not empty, until stop is called.
+// showPage shows a view on a page at that address until stop is called.
 func showPage(view *live.View, address string) (stop func() error, err error) {
-	if address == "" {
-		return func() error { return nil }, nil
-	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("-http: %w", err)
 	}
-	fmt.Printf("the loader is shown on http://%v/ until it is done\n\n", listener.Addr())
+	fmt.Printf("the loader is shown on http://%v/ until it is done\n", listener.Addr())
 	server := &http.Server{Handler: view, ReadHeaderTimeout: 10 * time.Second}
 	over := make(chan error)
 	go func() { over <- server.Serve(listener) }()

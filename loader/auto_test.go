@@ -1,10 +1,8 @@
 package loader_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -303,11 +301,6 @@ func TestStatsSayWhatAutoHasChosenAndWhy(t *testing.T) {
 	}
 	if got := s.String(); !strings.Contains(got, "tuning       "+want+"\n") {
 		t.Errorf("%q is missing in:\n%s", want, got)
-	}
-	var text bytes.Buffer
-	slog.New(slog.NewTextHandler(&text, nil)).Info("epoch", "loader", s)
-	if !strings.HasSuffix(text.String(), "loader.tuning=\""+want+"\"\n") {
-		t.Errorf("got %s", &text)
 	}
 	fixed := loadertest.New(t, &fake{n: 8}, loader.Workers(2))
 	collect(t, fixed, 0, 1)

@@ -38,7 +38,7 @@ func TestBatchSamplerChoosesTheBatches(t *testing.T) {
 	want := [][]int64{{0}, {1, 2}, {3, 4, 5}, {6, 7}, {1}, {2, 3}, {4, 5, 6}, {7, 0}}
 	for _, workers := range []int{0, 1, 4} {
 		l := loadertest.New(t, &fake{n: 8}, loader.Workers(workers), loader.BatchSampler(pairs(8)))
-		if n, err := l.Len(0); n != 4 || err != nil {
+		if n, err := l.Len(l.Position(0)); n != 4 || err != nil {
 			t.Errorf("Len %d, %v, want 4", n, err)
 		}
 		if got := collect(t, l, 0, 2); !slices.EqualFunc(got, want, slices.Equal) {
@@ -71,7 +71,7 @@ func TestReplacementsInOneBatchDoNotDependOnEachOther(t *testing.T) {
 	ds := failing(64, func(i int) bool { return i%4 == 0 })
 	var want []string
 	for workers := range 8 {
-		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSampler(fixedBatches{indices, indices}), loader.OnError(loader.Replace, -1))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSampler(fixedBatches{indices, indices}), loader.OnError(loader.Replace, loader.NoLimit))
 		got := outcome(t, l)
 		if want == nil {
 			want = got

@@ -3,7 +3,6 @@ package loader
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"math/bits"
 	"os"
@@ -36,7 +35,6 @@ type config struct {
 	collate      []dataset.BatchStep
 	trace        Trace // the hooks of all observers, without LoaderMade and LoaderClosed
 	observers    []observer
-	logger       *slog.Logger
 	service      plan.Service // nil if the dataset is none
 
 	processTime   func() (used time.Duration, known bool)
@@ -96,7 +94,7 @@ func (c *config) validate() error {
 	wrong(c.budget < 1, "Budget(%d): want 1 or more", c.budget)
 	wrong(c.timeout < 0, "Timeout(%v): want 0 or more", c.timeout)
 	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
-	wrong(c.limit < NoLimit, "OnError with the limit %d: want 0 or more, or NoLimit", c.limit)
+	wrong(c.limit < 0, "OnError with the limit %d: want 0 or more, or NoLimit", c.limit)
 	wrong(c.memory == nil, "Memory(nil): want an Allocator")
 	if p, ok := c.memory.(poison); ok {
 		wrong(p.Allocator == nil, "Memory(Poison(nil)): want an Allocator")

@@ -24,7 +24,7 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 			if err != nil {
 				yield(nil, err)
 			} else {
-				r.l.vacant(r.vacancy())
+				r.l.counts.vacant(r.vacancy())
 			}
 			return
 		}
@@ -57,8 +57,8 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 	switch limit := r.l.cfg.limit; {
 	case j.err != nil && j.err == j.passing():
 		return false, j.err
-	case r.l.cfg.policy != Stop && limit >= 0 && r.failed > limit:
-		return false, &LimitError{Failed: r.failed, Limit: limit, Err: j.failed[len(j.failed)-1].err}
+	case r.l.cfg.policy != Stop && r.failed > limit:
+		return false, fmt.Errorf("loader: %d samples failed, OnError allows %d; the last: %w", r.failed, limit, j.failed[len(j.failed)-1].err)
 	case j.rows == 0 && j.err == nil:
 		r.l.counts.emptied()
 		return true, nil

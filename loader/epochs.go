@@ -85,5 +85,4 @@ func (l *Loader) end(r *run) {
 	}()
 	r.stop()
 	l.shrink()
-	l.advise()
 }

@@ -15,8 +15,8 @@ func TestAnEpochThatDoesNotExistIsAnError(t *testing.T) {
 		if math.MaxInt == math.MaxInt32 {
 			want = strings.NewReplacer("-9", "-2", "9", "2").Replace(want)
 		}
-		_, lenErr := l.Len(epoch)
-		_, leftErr := l.Left(l.Position(epoch))
+		_, lenErr := l.Len(l.Position(epoch))
+		_, leftErr := l.Len(l.Position(epoch))
 		errs := []error{lenErr, leftErr}
 		for b, err := range l.Epoch(t.Context(), epoch) {
 			if b != nil {
@@ -37,7 +37,7 @@ func TestAnEpochThatDoesNotExistIsAnError(t *testing.T) {
 	if got := collect(t, l, last, last+1); len(got) != 3 {
 		t.Errorf("epoch %d has %v, want 3 batches", last, got)
 	}
-	if n, err := l.Len(last); n != 3 || err != nil {
+	if n, err := l.Len(l.Position(last)); n != 3 || err != nil {
 		t.Errorf("Len(%d) is %d, %v, want 3", last, n, err)
 	}
 }

@@ -39,16 +39,3 @@ func (e *SampleError) Unwrap() error { return e.Err }
 // A PanicError is the error that a panic of user code becomes: of a dataset, a
 // transform, a sampler, an [Allocator] or a hook. It prints with its stack.
 type PanicError = dataset.PanicError
-
-// A LimitError ends a loop in which more samples failed than [OnError] allows.
-type LimitError struct {
-	Failed int   // number of samples that failed in this loop
-	Limit  int   // as given to OnError
-	Err    error // the last failure in the batch that exceeded the limit
-}
-
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("loader: %d samples failed, OnError allows %d; the last: %v", e.Failed, e.Limit, e.Err)
-}
-
-func (e *LimitError) Unwrap() error { return e.Err }

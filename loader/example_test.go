@@ -46,7 +46,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	n, err := l.Len(0)
+	n, err := l.Len(l.Position(0))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -170,24 +170,30 @@ func ExampleOnError() {
 	// loader: sample 13, epoch 0, batch 3: bad luck
 }
 
-// After every batch, the number of batches that remain.
-func ExampleLoader_Left() {
+// The number of batches of an epoch, and after every batch the number of those that remain.
+func ExampleLoader_Len() {
 	l, err := loader.New(squares(10), loader.BatchSize(4))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer l.Close()
+	all, err := l.Len(l.Position(0))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("batches:", all)
 	for batch, err := range l.Epoch(context.Background(), 0) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		left, err := l.Left(batch.Position())
+		left, err := l.Len(batch.Position())
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("batches left:", left)
 	}
 	// Output:
+	// batches: 3
 	// batches left: 2
 	// batches left: 1
 	// batches left: 0

@@ -116,6 +116,3 @@ func (c *config) streams(ds dataset.Dataset) error {
 	wrong(c.policy == Replace, "OnError(Replace): takes samples of the whole epoch")
 	return errors.Join(errs...)
 }
-
-// errLength is the error of what the loader cannot know before the epoch ends.
-var errLength = errors.New("the length of the dataset is unknown")

@@ -344,10 +344,10 @@ func TestWhatNeedsALengthRefusesAnUnknownOne(t *testing.T) {
 		}
 	}
 	l = loadertest.New(t, ds)
-	if n, err := l.Len(0); err == nil {
+	if n, err := l.Len(l.Position(0)); err == nil {
 		t.Errorf("Len: got %d", n)
 	}
-	if n, err := l.Left(l.Position(0)); err == nil {
+	if n, err := l.Len(l.Position(0)); err == nil {
 		t.Errorf("Left: got %d", n)
 	}
 }

@@ -54,7 +54,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
@@ -76,10 +75,8 @@ type Loader struct {
 	tuning *tuning // nil without Auto
 	stocks stocks  // memory for ragged fields
 
-	counts  counts
-	meter   meter
-	advised sync.Once
-	warned  sync.Once
+	counts counts
+	meter  meter
 
 	mu        sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it
 	workers   []*worker  // with Workers(0) one, for the loop's own goroutine
@@ -159,7 +156,7 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 // allocate makes the slabs and touches their memory, in as many goroutines as there
 // are workers. If the first epoch had to touch it, it would take twice as long.
 func (l *Loader) allocate() error {
-	rows, err := l.largestBatch()
+	rows, err := l.plans.Largest()
 	if err != nil {
 		return err
 	}
@@ -200,47 +197,16 @@ func (l *Loader) allocate() error {
 	return group.Wait()
 }
 
-// largestBatch is the number of rows that slabs need, at least in the first epoch.
-func (l *Loader) largestBatch() (rows int, err error) {
-	err = usercode.Call(func() error {
-		rows = l.plans.Largest()
-		return nil
-	})
-	return rows, err
-}
-
-// Len is the number of batches in an epoch. It calls the sampler for the epoch's
-// order. If the sampler panics, Len returns an error. It is also an error if there is no
-// such epoch, as for [Loader.Epoch], or if the length of the dataset is unknown.
-func (l *Loader) Len(epoch int) (int, error) {
-	p, err := l.rest(l.plans.Start(epoch))
+// Len is the number of batches that remain in the epoch of a position: l.Len(l.Position(0)) is PyTorch's len(loader).
+// It calls the sampler. The errors are those of [Loader.From]. It is also an error if the length of the dataset is
+// unknown.
+func (l *Loader) Len(from Position) (int, error) {
+	rest, err := l.plans.Rest(context.Background(), plan.Position(from))
 	if err != nil {
 		return 0, err
 	}
-	return p.Len(), nil
-}
-
-// Left is the number of batches that remain in the epoch of a position. The errors
-// are those of [Loader.From].
-func (l *Loader) Left(p Position) (int, error) {
-	rest, err := l.rest(plan.Position(p))
-	if err != nil {
-		return 0, err
-	}
-	delivered, _ := slices.BinarySearch(p.Ahead, rest.Len())
-	return rest.Len() - delivered, nil
-}
-
-// rest plans what remains of an epoch after a position. It is an error if that is not known.
-func (l *Loader) rest(from plan.Position) (*plan.Plan, error) {
-	if err := l.plans.Check(from); err != nil {
-		return nil, err
-	}
-	p, err := l.plans.Plan(context.Background(), from)
-	if err == nil && p.Growing() {
-		err = fmt.Errorf("loader: epoch %d: %w", from.Epoch, errLength)
-	}
-	return p, err
+	delivered, _ := slices.BinarySearch(from.Ahead, rest.Batches)
+	return rest.Batches - delivered, nil
 }
 
 // Spec describes the fields of every batch: those that the last step of [Collate]

@@ -1,7 +1,7 @@
 package loader
 
 import (
-	"log/slog"
+	"math"
 	"time"
 
 	"github.com/penstock-go/penstock/sampler"
@@ -126,7 +126,7 @@ const (
 // OnError sets what happens if a sample cannot be placed: [Stop], which is the
 // default, [Skip] or [Replace]. [Stats] counts and lists the samples that failed.
 //
-// If more than limit samples fail in a loop, it ends with a [LimitError], in the
+// If more than limit samples fail in a loop, it ends with an error that wraps the last one, in the
 // place of the batch that exceeds the limit. Replacements that fail count too.
 // [NoLimit] allows any number. Stop ignores the limit.
 //
@@ -138,12 +138,7 @@ func OnError(p Policy, limit int) Option {
 }
 
 // NoLimit allows any number of failures: see [OnError].
-const NoLimit = -1
+const NoLimit = math.MaxInt
 
 // Memory sets the Allocator of the batches' memory. The default is [Heap].
 func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
-
-// Logger sets where the loader logs. It logs two warnings at most: that there are
-// more workers than processors, although samples compute rather than wait, and that a loop
-// had no batch (see [Stats.NoBatch]). By default nothing is logged.
-func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.logger = l }} }

@@ -48,7 +48,7 @@ func FuzzPosition(f *testing.F) {
 			if json.Unmarshal(text, &p) != nil {
 				return
 			}
-			left, err := l.Left(p)
+			left, err := l.Len(p)
 			seen := make(map[int]bool)
 			batches := 0
 			for b, failed := range l.From(ctx, p, p.Epoch+1) {

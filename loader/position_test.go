@@ -129,7 +129,7 @@ func TestPositionBelongsToItsOrder(t *testing.T) {
 			case !same && (err == nil || !strings.Contains(err.Error(), "the position was taken in the order "+before.position.Order+", this loader's is ")):
 				t.Errorf("%v goes on in the order %s: %v", before.position, after.position.Order, err)
 			}
-			if _, leftErr := after.loader.Left(before.position); (leftErr == nil) != (err == nil) {
+			if _, leftErr := after.loader.Len(before.position); (leftErr == nil) != (err == nil) {
 				t.Errorf("Left says %v, From %v", leftErr, err)
 			}
 		}
@@ -149,7 +149,7 @@ func TestStartOfAnEpochInAnUnknownOrderFitsAnother(t *testing.T) {
 func TestLenAndLeftCountBatches(t *testing.T) {
 	l := loadertest.New(t, &fake{n: 20}, loader.Workers(2), loader.BatchSampler(pairs(20)))
 	for epoch, want := range []int{6, 6, 6} {
-		if got, err := l.Len(epoch); got != want || err != nil {
+		if got, err := l.Len(l.Position(epoch)); got != want || err != nil {
 			t.Errorf("epoch %d: got %d batches, %v, want %d", epoch, got, err, want)
 		}
 	}
@@ -164,13 +164,13 @@ func TestLenAndLeftCountBatches(t *testing.T) {
 			for range again.From(t.Context(), b.Position(), 1) {
 				want++
 			}
-			if got, err := again.Left(b.Position()); got != want || err != nil {
+			if got, err := again.Len(b.Position()); got != want || err != nil {
 				t.Errorf("after %v: %d batches are left, %v, want %d", b, got, err, want)
 			}
 		}
 	}
 	broken := loadertest.New(t, &fake{n: 8}, loader.Workers(1), loader.Sampler(ending{1, func() { panic("broken") }}))
-	if n, err := broken.Len(1); n != 0 || err == nil || !strings.Contains(err.Error(), "loader: epoch 1: panic: broken") {
+	if n, err := broken.Len(broken.Position(1)); n != 0 || err == nil || !strings.Contains(err.Error(), "loader: epoch 1: panic: broken") {
 		t.Errorf("got %d, %v", n, err)
 	}
 }

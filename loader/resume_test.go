@@ -163,7 +163,7 @@ func TestForeignPositionIsAnError(t *testing.T) {
 	} {
 		p := good
 		change(&p)
-		if _, err := l.Left(p); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := l.Len(p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Left: got %v, want %q", err, want)
 		}
 		n := 0

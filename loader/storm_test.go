@@ -134,7 +134,7 @@ func stormOptions(n int, r *rand.Rand, workers int) []loader.Option {
 	flip := func() bool { return r.IntN(2) == 0 }
 	options := []loader.Option{
 		someWorkers(r, workers), loader.Help(flip()), loader.Unordered(flip()), loader.Seed(r.Uint64N(9)),
-		loader.OnError(loader.Policy(r.IntN(3)), r.IntN(6)-1),
+		loader.OnError(loader.Policy(r.IntN(3)), []int{0, 1, 2, 3, 4, loader.NoLimit}[r.IntN(6)]),
 	}
 	if flip() {
 		options = append(options, loader.InFlight(1+r.IntN(6)))
@@ -437,7 +437,7 @@ func TestStormOfRanksAndShortEpochs(t *testing.T) {
 // this loader.
 func stopsAt(l *loader.Loader, batches int) [2]int {
 	for epoch := 0; ; epoch++ {
-		n, err := l.Len(epoch)
+		n, err := l.Len(l.Position(epoch))
 		switch {
 		case err != nil:
 			panic(err)

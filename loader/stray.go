@@ -161,5 +161,5 @@ func (l *Loader) closeTimedOut(left []activity) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return &TimeoutError{After: l.cfg.timeout, Epoch: -1, Batch: -1, Stuck: l.stuck(left)}
+	return &TimeoutError{after: l.cfg.timeout, Epoch: -1, Batch: -1, Stuck: l.stuck(left)}
 }

@@ -14,21 +14,22 @@ import (
 // Where in the code a call hangs, a goroutine profile shows: its goroutine has the label "worker".
 // errors.Is(err, os.ErrDeadlineExceeded) is true for it.
 type TimeoutError struct {
-	After        time.Duration // the Timeout
-	Epoch, Batch int           // the batch that the loop waited for; -1 and -1 from Close
-	Stuck        []Activity    // calls that have not returned, the longest first
-	Kept         int           // slabs that [Batch.Keep] holds
+	Epoch, Batch int        // the batch that the loop waited for; -1 and -1 from Close
+	Stuck        []Activity // calls that have not returned, the longest first
+
+	after time.Duration // the Timeout
+	kept  int           // slabs that Batch.Keep holds
 }
 
 func (e *TimeoutError) Error() string {
 	var b strings.Builder
 	if e.Batch < 0 {
-		fmt.Fprintf(&b, "loader: Close: calls have not returned for %v; their memory is freed when they do", e.After)
+		fmt.Fprintf(&b, "loader: Close: calls have not returned for %v; their memory is freed when they do", e.after)
 	} else {
-		fmt.Fprintf(&b, "loader: epoch %d, batch %d: not ready after %v", e.Epoch, e.Batch, e.After)
+		fmt.Fprintf(&b, "loader: epoch %d, batch %d: not ready after %v", e.Epoch, e.Batch, e.after)
 	}
-	if len(e.Stuck) == 0 && e.Kept > 0 {
-		fmt.Fprintf(&b, ": %d slabs are kept, release them or raise InFlight", e.Kept)
+	if len(e.Stuck) == 0 && e.kept > 0 {
+		fmt.Fprintf(&b, ": %d slabs are kept, release them or raise InFlight", e.kept)
 	}
 	for i, s := range e.Stuck {
 		if i == 3 {
@@ -43,17 +44,14 @@ func (e *TimeoutError) Error() string {
 // Is reports whether target is [os.ErrDeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
-// Timeout reports true. [net.Error] has the same method.
-func (e *TimeoutError) Timeout() bool { return true }
-
 // timedOut is the error of a loop that waited too long.
 func (r *run) timedOut() error {
 	l := r.l
 	l.mu.Lock()
-	e := &TimeoutError{After: l.cfg.timeout, Kept: len(l.jobs) - len(r.inFlight) - len(l.free)}
+	e := &TimeoutError{after: l.cfg.timeout, kept: len(l.jobs) - len(r.inFlight) - len(l.free)}
 	for _, j := range l.jobs {
 		if j.orphan {
-			e.Kept--
+			e.kept--
 		}
 	}
 	plannings := l.plannings

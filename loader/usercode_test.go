@@ -201,7 +201,7 @@ func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 		}
 		memory := &scarce{end: end}
 		memory.left.Store(0)
-		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.OnError(loader.Skip, -1))
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.OnError(loader.Skip, loader.NoLimit))
 		var seen []error
 		for _, err := range l.Epoch(t.Context(), 3) {
 			seen = append(seen, err)

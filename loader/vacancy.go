@@ -20,11 +20,3 @@ func (r *run) vacancy() string {
 	}
 	return r.l.plans.Vacancy(first)
 }
-
-// vacant logs, once, why a loop had no batch.
-func (l *Loader) vacant(why string) {
-	l.counts.vacant(why)
-	if why != "" && l.cfg.logger != nil {
-		l.warned.Do(func() { l.cfg.logger.Warn("loader: " + why) })
-	}
-}

@@ -107,6 +107,9 @@ func (s Stats) work(processors int, waits string) string {
 	case stage.Name == stageCollate:
 		cheaper = "a cheaper Collate"
 	}
+	if s.Workers > processors && s.Tuning.Reason == "" {
+		cheaper += fmt.Sprintf("; Workers(%d) loads as much", processors)
+	}
 	if share := s.contested(); share > 1-occupied {
 		return fmt.Sprintf("processors are the limit: %s, and the program waits for a processor %.0f%% of the time that it wants one: more processors help, fewer other programs, or %s", text, 100*share, cheaper)
 	}

@@ -54,7 +54,7 @@ func loadSide(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		batches, err := l.Len(batch.Epoch())
+		batches, err := l.Len(l.Position(batch.Epoch()))
 		if err != nil {
 			return err
 		}

@@ -125,7 +125,7 @@ func (t *trainer) take(c *net.Checkpoint) error {
 // consistent returns an error if position and history cannot belong to one run.
 func (t *trainer) consistent() error {
 	p := t.position
-	left, err := t.trainLoader.Left(p)
+	left, err := t.trainLoader.Len(p)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.perEpoch, err = t.trainLoader.Len(0); err != nil {
+	if t.perEpoch, err = t.trainLoader.Len(t.trainLoader.Position(0)); err != nil {
 		return nil, err
 	}
 	t.validLoader, err = loader.New(t.data.valid, loader.BatchSize(o.batch), loader.Workers(o.workers),

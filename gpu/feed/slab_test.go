@@ -42,7 +42,7 @@ func (v *patient) RunAll() error {
 func TestSlabsAreNotReusedBeforeTheVMHasRun(t *testing.T) {
 	m := newModel(t)
 	l := newLoader(t, 60*rows, loader.Workers(8), loader.Prefetch(4), loader.Shuffle(true))
-	all, err := l.Len(0)
+	all, err := l.Len(l.Position(0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,7 +136,7 @@ func (d *Dataset) begin() (from loader.Position, until int, err error) {
 	d.mu.Lock()
 	from = d.next()
 	d.mu.Unlock()
-	left, err := d.loader.Left(from)
+	left, err := d.loader.Len(from)
 	if err != nil {
 		return from, 0, err
 	}
@@ -147,7 +147,7 @@ func (d *Dataset) begin() (from loader.Position, until int, err error) {
 		return from, from.Epoch + 1, nil
 	}
 	// A loop over empty epochs would never come to a batch.
-	n, err := d.loader.Len(from.Epoch)
+	n, err := d.loader.Len(d.loader.Position(from.Epoch))
 	if err == nil && n == 0 {
 		err = errors.New("gomlx: Infinite: the loader has no batches")
 	}

@@ -97,7 +97,7 @@ func TestTheErrorOfAnotherPlanNamesBoth(t *testing.T) {
 	now := &absent{service: first}
 	l := open(t, []string{"http://service"}, remote.HTTPClient(&http.Client{Transport: now}))
 	now.service = second
-	_, err = l.Len(0)
+	_, err = l.Len(l.Position(0))
 	if want := "http://service: it serves plan " + second.Plan() + ", want " + first.Plan(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}

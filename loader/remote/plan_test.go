@@ -61,7 +61,7 @@ func TestOpenLeavesOutReplicasThatDoNotFit(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if n, err := l.Len(0); n != 11 || err != nil {
+			if n, err := l.Len(l.Position(0)); n != 11 || err != nil {
 				t.Errorf("%s: %d batches, %v, want 11", name, n, err)
 			}
 			if err := l.Close(); err != nil {

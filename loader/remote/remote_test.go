@@ -26,7 +26,7 @@ func TestBatchesAreThoseOfALocalLoader(t *testing.T) {
 					if !slices.Equal(got, want) {
 						t.Errorf("rank %d of %d, %v, %d workers: got\n%s\nwant\n%s", rank, world, mode, workers, strings.Join(got, "\n"), strings.Join(want, "\n"))
 					}
-					if n, err := far.Len(1); err != nil || n*3 != len(want) {
+					if n, err := far.Len(far.Position(1)); err != nil || n*3 != len(want) {
 						t.Errorf("Len is %d, %v, want %d", n, err, len(want)/3)
 					}
 				}

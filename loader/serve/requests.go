@@ -12,10 +12,11 @@ import (
 
 	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // place parses the path up to the share, and the draw.
-func (s *Server) place(w http.ResponseWriter, r *http.Request) (of share, a address, rest loader.Rest, ok bool) {
+func (s *Server) place(w http.ResponseWriter, r *http.Request) (of share, a address, rest plan.Rest, ok bool) {
 	if r.PathValue("plan") != s.plan.Plan {
 		answer(w, s.refused(http.StatusConflict), wire.Error{Error: "this service serves another plan: see /v1/plan", Plan: s.plan.Plan})
 		return

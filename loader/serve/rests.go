@@ -5,10 +5,10 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
-// rests remembers what schedules have computed.
+// rests remembers what remains of epochs.
 type rests struct {
 	s     *Server
 	turns chan struct{} // a token for each epoch that is being planned
@@ -27,7 +27,7 @@ type restKey struct {
 // A planning is the plan of an epoch, for all requests that need it.
 type planning struct {
 	done chan struct{} // closed when the rest is set
-	rest loader.Rest
+	rest plan.Rest
 	err  error
 }
 
@@ -44,7 +44,7 @@ const planned = 4
 // of is what remains of an epoch after a draw. A sampler may plan for long, and cannot be stopped:
 // then only those wait who need this epoch, and another one if as many as planned take as long. They
 // wait until ctx is done.
-func (r *rests) of(ctx context.Context, of share, epoch, draw int) (loader.Rest, error) {
+func (r *rests) of(ctx context.Context, of share, epoch, draw int) (plan.Rest, error) {
 	key := restKey{of, epoch, draw}
 	r.mu.Lock()
 	p := r.m[key]
@@ -54,14 +54,14 @@ func (r *rests) of(ctx context.Context, of share, epoch, draw int) (loader.Rest,
 		case r.turns <- struct{}{}:
 			p = r.begin(key)
 		case <-ctx.Done():
-			return loader.Rest{}, ctx.Err()
+			return plan.Rest{}, ctx.Err()
 		}
 	}
 	select {
 	case <-p.done:
 		return p.rest, p.err
 	case <-ctx.Done():
-		return loader.Rest{}, ctx.Err()
+		return plan.Rest{}, ctx.Err()
 	}
 }
 
@@ -98,14 +98,14 @@ func (r *rests) plan(key restKey, p *planning) {
 		}
 		close(p.done)
 	}()
-	schedule, err := r.s.schedule(key.share)
+	of, err := r.s.outline(key.share)
 	if err != nil {
 		p.err = err
 		return
 	}
-	from := schedule.Position(key.epoch)
+	from := of.Plans.Position(key.epoch)
 	from.Draw = key.draw
-	p.rest, p.err = schedule.Rest(from)
+	p.rest, p.err = of.Plans.Rest(context.Background(), from)
 }
 
 // close waits for the epochs that are being planned.

@@ -79,6 +79,7 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/outline"
 )
 
 // A Server makes the batches of one plan. It is an [http.Handler]. Several Servers, such
@@ -126,27 +127,27 @@ func New(ctx context.Context, ds dataset.Dataset, options ...Option) (*Server, e
 
 // describe makes the plan.
 func (s *Server) describe(ctx context.Context) error {
-	schedule, err := s.schedule(share{0, 1})
+	of, err := s.outline(share{0, 1})
 	if err != nil {
 		return err
 	}
 	if s.ds.Len() == dataset.Unknown {
 		return errors.New("the dataset's length is unknown, so its batches cannot be made in any order")
 	}
-	s.spec = schedule.Spec()
-	begin, p := schedule.Position(0), &s.plan
+	s.spec = of.Spec
+	begin, p := of.Plans.Position(0), &s.plan
 	*p = wire.Plan{
 		Version:  wire.Version,
 		Samples:  s.ds.Len(),
 		Seed:     begin.Seed,
 		Order:    begin.Order,
-		Schedule: schedule.String(),
+		Schedule: of.Text,
 		Dataset:  steps.Name(s.ds),
 		Identity: s.cfg.identity,
 		Names:    names(s.ds),
 		Mode:     s.cfg.mode.String(),
 	}
-	if p.Rows, err = schedule.Rows(); err != nil {
+	if p.Rows, err = of.Plans.Largest(); err != nil {
 		return err
 	}
 	if p.Fields, err = wire.Fields(s.spec); err != nil {
@@ -191,9 +192,9 @@ func names(ds dataset.Dataset) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// schedule is which batches a rank has.
-func (s *Server) schedule(of share) (*loader.Schedule, error) {
-	return loader.NewSchedule(s.ds, s.loader(of)...)
+// outline is which batches a rank has.
+func (s *Server) outline(of share) (*outline.Outline, error) {
+	return outline.Of(s.ds, s.loader(of))
 }
 
 // loader is the options of a rank's loader.

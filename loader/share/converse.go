@@ -95,7 +95,7 @@ func (s *server) question(ctx context.Context) (q question, err error) {
 }
 
 func (s *server) length(epoch int) any {
-	n, err := s.l.Len(epoch)
+	n, err := s.l.Len(s.l.Position(epoch))
 	if err != nil {
 		return failed(err)
 	}

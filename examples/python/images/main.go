@@ -57,7 +57,7 @@ func main() {
 	flag.IntVar(&s.world, "num_replicas", 1, "processes in distributed training")
 	flag.StringVar(&s.uneven, "uneven", "pad", "if images do not divide evenly among processes: pad with repeated ones, drop the last ones, or keep")
 	flag.StringVar(&s.onError, "on_error", "stop", "what to do about damaged images: stop, skip or replace")
-	flag.IntVar(&s.errorsAllowed, "max_errors", loader.NoLimit, "how many are skipped or replaced per loop; -1: any number")
+	flag.IntVar(&s.errorsAllowed, "max_errors", -1, "how many are skipped or replaced per loop; -1: any number")
 	usage.Parse("Images gives the photos of a folder, batch by batch, to the Python package penstock, which starts it.")
 	if err := s.serve(context.Background()); err != nil {
 		usage.Fatal(err)
@@ -124,9 +124,13 @@ func (s *settings) options(n int) ([]loader.Option, error) {
 	if !ok {
 		return nil, usage.Errorf("on_error %q: want stop, skip or replace", s.onError)
 	}
+	allowed := s.errorsAllowed
+	if allowed == -1 {
+		allowed = loader.NoLimit
+	}
 	options := []loader.Option{
 		loader.BatchSize(s.batch), loader.Workers(s.workers), loader.Sampler(order), loader.Seed(s.seed), loader.DropLast(s.dropLast),
-		loader.Timeout(time.Duration(s.timeout * float64(time.Second))), loader.OnError(policy, s.errorsAllowed),
+		loader.Timeout(time.Duration(s.timeout * float64(time.Second))), loader.OnError(policy, allowed),
 	}
 	if s.prefetch != 0 {
 		options = append(options, loader.Prefetch(s.prefetch))

@@ -18,7 +18,7 @@ func (p *Plan) Empty() bool { return p.Len() == 0 && !p.Growing() }
 
 // Needs is how many samples the dataset must have for one batch more.
 func (p *Plan) Needs() int {
-	if end := p.End(); end <= math.MaxInt-p.Step() {
+	if end := p.drawn(p.Len()); end <= math.MaxInt-p.Step() {
 		return end + p.Step()
 	}
 	return math.MaxInt

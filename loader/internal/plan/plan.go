@@ -50,9 +50,6 @@ func (p *Plan) Largest() int { return p.skipped + p.Len() }
 // Begin is the place of the global order where the plan begins.
 func (p *Plan) Begin() int { return p.drawn(0) }
 
-// End is the place of the global order after the last batch.
-func (p *Plan) End() int { return p.drawn(p.Len()) }
-
 // Aligned reports whether the plan begins where a batch of the whole epoch does.
 func (p *Plan) Aligned() bool { return p.drawn(0)%p.Step() == 0 }
 

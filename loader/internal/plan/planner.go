@@ -50,9 +50,13 @@ type Service interface {
 	Seed() uint64
 }
 
-// A Rest is what a [Service] has of an epoch: so many batches, every one of Step draws of the global order, up to the
-// draw End.
-type Rest struct{ Batches, Step, End int }
+// A Rest is what remains of an epoch after a position, on one rank. Batches that were delivered ahead count too.
+type Rest struct {
+	Batches int
+	Number  int // of the first batch, in the epoch; not that of a Service
+	Step    int // draws of the global order for one batch on every rank
+	End     int // the draw after the last batch
+}
 
 // A Planner makes the plans of a loader.
 type Planner struct {
@@ -84,24 +88,41 @@ func (p *Planner) identify() string {
 	return ""
 }
 
-// Largest is the number of rows of the largest batch of epoch 0, at least 1. It calls the sampler.
-func (p *Planner) Largest() int {
+// Largest is the number of rows of the largest batch of epoch 0, at least 1. It calls the sampler. A panic becomes an
+// error.
+func (p *Planner) Largest() (rows int, err error) {
 	switch n := p.Len(); {
 	case p.Service != nil:
-		return max(1, p.Service.Rows())
+		return max(1, p.Service.Rows()), nil
 	case p.Batches == nil && n == dataset.Unknown:
-		return p.Size
+		return p.Size, nil
 	case p.Batches == nil:
-		return max(1, min(p.Size, n))
+		return max(1, min(p.Size, n)), nil
 	}
-	rows := 1
+	defer usercode.Recover(&err)
+	rows = 1
 	batches := p.Batches.Epoch(0)
 	var indices []int
 	for k := range batches.Len() {
 		indices = batches.At(k, indices[:0])
 		rows = max(rows, len(indices))
 	}
-	return rows
+	return rows, nil
+}
+
+// Rest says what remains of an epoch after a position. It is an error if that is not known.
+func (p *Planner) Rest(ctx context.Context, from Position) (Rest, error) {
+	if err := p.Check(from); err != nil {
+		return Rest{}, err
+	}
+	plan, err := p.Plan(ctx, from)
+	switch {
+	case err != nil:
+		return Rest{}, err
+	case plan.Growing():
+		return Rest{}, fmt.Errorf("loader: epoch %d: the length of the dataset is unknown", from.Epoch)
+	}
+	return Rest{plan.Len(), plan.Number(0), plan.Step(), plan.drawn(plan.Len())}, nil
 }
 
 // Plan plans the rest of an epoch from a position on. It calls the sampler. A panic becomes an error.

@@ -1,0 +1,66 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/loader/internal/outline"
+)
+
+func init() {
+	outline.Of = func(ds dataset.Dataset, options any) (*outline.Outline, error) {
+		l, err := newLoader(ds, options.([]Option))
+		if err != nil {
+			return nil, err
+		}
+		return &outline.Outline{Plans: l.plans, Spec: l.Spec(), Text: l.text()}, nil
+	}
+}
+
+// text describes everything that decides the content of batches.
+func (l *Loader) text() string {
+	c := &l.cfg
+	var parts []string
+	if c.batchSampler != nil {
+		parts = append(parts, fmt.Sprintf("batches of a sampler of %d samples", l.ds.Len()))
+	} else {
+		parts = append(parts, fmt.Sprintf("batches of %d of %d samples", c.batchSize, l.ds.Len()))
+	}
+	if c.dropLast {
+		parts = append(parts, "the last one only if it is full")
+	}
+	order := l.plans.Identity()
+	if order == "" {
+		if first, err := l.plans.Plan(context.Background(), l.plans.Start(0)); err == nil {
+			order = first.Order()
+		}
+	}
+	parts = append(parts, "order "+order, fmt.Sprintf("seed %d", c.seed))
+	switch c.policy {
+	case Stop:
+		parts = append(parts, "errors end the loop")
+	case Skip:
+		parts = append(parts, "errors are skipped"+c.limited())
+	case Replace:
+		parts = append(parts, "errors are replaced"+c.limited())
+	}
+	if len(c.collate) > 0 {
+		names := make([]string, len(c.collate))
+		for k, step := range c.collate {
+			names[k] = steps.Name(step)
+		}
+		parts = append(parts, "collate "+strings.Join(names, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// limited is how many errors there may be, in words.
+func (c *config) limited() string {
+	if c.limit == NoLimit { // another number where an int has 32 bits
+		return ""
+	}
+	return fmt.Sprintf(", limit %d", c.limit)
+}

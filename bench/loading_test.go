@@ -62,7 +62,7 @@ func BenchmarkThrottled(b *testing.B) {
 			}
 			config := result.Config{Batch: batch, Workers: workers, Prefetch: 1, Data: "photos", Help: help, Simulated: throttle.String()}
 			cells = append(cells, cell{Run: bench.Run{Study: result.Loading, Config: config, Dataset: repeated(b, ds, batch*max(8, 3*workers+1)),
-				Options: []loader.Option{loader.Prefetch(1)}}})
+				Options: []loader.Option{loader.InFlight(workers + 1)}}})
 		}
 	}
 	measure(b, cells)

@@ -41,7 +41,7 @@ func BenchmarkInFlight(b *testing.B) {
 	for _, workers := range []int{2, 8, 64} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			three := newLoader(b, ds, loader.Workers(workers), loader.BatchSize(16), loader.InFlight(3))
-			whole := newLoader(b, ds, loader.Workers(workers), loader.BatchSize(16), loader.Prefetch(2))
+			whole := newLoader(b, ds, loader.Workers(workers), loader.BatchSize(16))
 			n := 0
 			compare(b, ds.Len(),
 				side{"three-slabs", func() time.Duration { n++; return epoch(b, three, n) }},

@@ -27,7 +27,7 @@ import (
 // The number of slabs follows the workers, within the [Budget], and doubles if workers wait
 // for memory while the loop waits for them, as long as that loads more. Slabs are only freed when
 // a loop ends, because page-locked memory is expensive to get. Options that are given
-// explicitly stay fixed: [InFlight] and the batches per worker of [Prefetch]. The data is the
+// explicitly stay fixed: [InFlight], for one. The data is the
 // same as with any number of workers.
 //
 // [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept from
@@ -43,7 +43,7 @@ const Auto = math.MinInt32
 // far. So a larger batch may exceed the budget by the difference. A budget for one slab only
 // makes workers wait while a batch is in the loop body. With one for more slabs, a batch can
 // always be assembled meanwhile, however large ragged fields are. It is an error if the slabs
-// of [InFlight] or [Prefetch], or a single slab, take more than the budget.
+// of [InFlight], or a single slab, take more than the budget.
 func Budget(bytes int) Option {
 	return Option{func(c *config) { c.budget = bytes; c.set.budget = true }}
 }

@@ -83,22 +83,10 @@ func TestAutoGivesTheSameBatchesWhileItChangesAllTheTime(t *testing.T) {
 func TestAutoLeavesWhatIsGivenAsItIs(t *testing.T) {
 	onTwoProcessors(t)
 	synctest.Test(t, func(t *testing.T) {
-		for _, c := range []struct {
-			option   loader.Option
-			inFlight func(workers int) int
-		}{
-			{loader.InFlight(4), func(int) int { return 4 }},
-			{loader.Prefetch(1), func(workers int) int { return workers + 1 }},
-		} {
-			l := loadertest.New(t, throttled(), simulatedAuto(), c.option, loader.BatchSize(16), loader.Budget(1<<20))
-			forTime(t, l, 20*time.Second, nil)
-			got := l.Stats().Tuning
-			if got.Workers < 8 {
-				t.Errorf("%v: want more workers", got)
-			}
-			if got.InFlight != c.inFlight(got.Workers) {
-				t.Errorf("%v: want %d batches in flight", got, c.inFlight(got.Workers))
-			}
+		l := loadertest.New(t, throttled(), simulatedAuto(), loader.InFlight(4), loader.BatchSize(16), loader.Budget(1<<20))
+		forTime(t, l, 20*time.Second, nil)
+		if got := l.Stats().Tuning; got.Workers < 8 || got.InFlight != 4 {
+			t.Errorf("%v: want more workers, and 4 batches in flight", got)
 		}
 	})
 }

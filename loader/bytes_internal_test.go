@@ -23,7 +23,7 @@ func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
 		{[]Option{Workers(64)}, 127 << 20, 16},
 		{[]Option{Workers(64)}, math.MaxInt32, 3},
 		{[]Option{Workers(64)}, 0, 129},
-		{[]Option{Workers(64), Prefetch(2)}, 127 << 20, 129}, // an explicit Prefetch is not bounded
+		{[]Option{Workers(64), InFlight(129)}, 127 << 20, 129}, // an explicit number is not bounded
 		{[]Option{Workers(64), Budget(1 << 30)}, 127 << 20, 8},
 		{[]Option{Workers(64), Budget(1 << 30)}, 1 << 30, 1},
 	} {
@@ -126,7 +126,7 @@ func TestWorkersShareBatchesUnlessSamplesAreCheap(t *testing.T) {
 		tiny bool
 		want int
 	}{{false, 5}, {true, 9}} {
-		l := &Loader{cfg: config{prefetch: 2, help: true, budget: bound}, rows: 64, tuning: &tuning{Tuner: tune.New(2)}}
+		l := &Loader{cfg: config{help: true, budget: bound}, rows: 64, tuning: &tuning{Tuner: tune.New(2)}}
 		l.tuning.Tiny = c.tiny
 		if got := l.slabs(4, 1000); got != c.want {
 			t.Errorf("cheap samples %v: %d slabs for 4 workers on 2 processors, want %d", c.tiny, got, c.want)

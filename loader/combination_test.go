@@ -152,7 +152,7 @@ func (c *combination) manner(t *testing.T, r *rand.Rand, unordered bool) (option
 		options = append(options, loader.Budget(budget))
 	case 2:
 		if workers > 0 {
-			options = append(options, loader.Prefetch(1+r.IntN(3)))
+			options = append(options, loader.InFlight(1+r.IntN(9)))
 		}
 	}
 	if workers > 0 && flip() {

@@ -18,7 +18,7 @@ import (
 )
 
 type config struct {
-	workers, batchSize, prefetch, inFlight int
+	workers, batchSize, inFlight int
 
 	sampler      sampler.Sampler
 	batchSampler sampler.BatchSampler
@@ -43,10 +43,10 @@ type config struct {
 	slice  time.Duration                                    // between two looks of the tuner
 	decide func(*tune.Tuner, tune.Window, tune.Limits) bool // its decision
 	auto   bool                                             // whether workers is only the number to begin with
-	budget int                                              // bytes of all slabs; without Auto or Budget it does not bind Prefetch and InFlight
+	budget int                                              // bytes of all slabs; without Auto or Budget it does not bind InFlight
 
 	set struct {
-		batchSize, prefetch, inFlight, budget, sampler, batchSampler, seed bool
+		batchSize, inFlight, budget, sampler, batchSampler, seed bool
 	}
 }
 
@@ -54,7 +54,6 @@ func newConfig(options []Option) config {
 	c := config{
 		workers:   runtime.GOMAXPROCS(0),
 		batchSize: 1,
-		prefetch:  2,
 		help:      true,
 		memory:    Heap{},
 		budget:    bound,
@@ -85,12 +84,8 @@ func (c *config) validate() error {
 	wrong(c.workers < 0, "Workers(%d): want 0 or more", c.workers)
 	wrong(c.batchSize < 1, "BatchSize(%d): want 1 or more", c.batchSize)
 	wrong(c.batchSize > math.MaxInt32, "BatchSize(%d): want %d at most", c.batchSize, math.MaxInt32)
-	wrong(c.prefetch < 1, "Prefetch(%d): want 1 or more", c.prefetch)
-	wrong(c.prefetch > math.MaxInt32, "Prefetch(%d): want %d at most", c.prefetch, math.MaxInt32)
-	wrong(c.set.prefetch && c.workers == 0, "Prefetch(%d): nothing is prefetched with Workers(0)", c.prefetch)
 	wrong(c.set.inFlight && c.inFlight < 1, "InFlight(%d): want 1 or more", c.inFlight)
 	wrong(c.inFlight > math.MaxInt32, "InFlight(%d): want %d at most", c.inFlight, math.MaxInt32)
-	wrong(c.set.inFlight && c.set.prefetch, "InFlight(%d): replaces Prefetch(%d), give one of them", c.inFlight, c.prefetch)
 	wrong(c.budget < 1, "Budget(%d): want 1 or more", c.budget)
 	wrong(c.timeout < 0, "Timeout(%v): want 0 or more", c.timeout)
 	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
@@ -119,7 +114,10 @@ func (c *config) validate() error {
 	return errors.Join(errs...)
 }
 
-// fewest is the smallest number of slabs if neither Prefetch nor InFlight is given:
+// prefetch is how many batches per worker may be ahead of the loop body without InFlight.
+const prefetch = 2
+
+// fewest is the smallest number of slabs without InFlight:
 // one for the loop body, one that is complete and one that is assembled.
 const fewest = 3
 
@@ -142,14 +140,12 @@ func (c *config) slabs(bytes int) int {
 		return c.inFlight
 	case c.workers == 0:
 		return 1
-	case c.set.prefetch:
-		return c.prefetch*c.workers + 1
 	}
-	return min(c.prefetch*c.workers+1, max(c.least(), c.budget/max(bytes, 1)))
+	return min(prefetch*c.workers+1, max(c.least(), c.budget/max(bytes, 1)))
 }
 
 // bounded reports whether the number of slabs depends on their size.
-func (c *config) bounded() bool { return !c.set.inFlight && !c.set.prefetch && c.workers > 0 }
+func (c *config) bounded() bool { return !c.set.inFlight && c.workers > 0 }
 
 // affordable reports an error if the machine cannot hold the slabs. Go ends a
 // program that allocates them.

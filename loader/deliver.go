@@ -18,6 +18,7 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 	defer r.l.counts.loops(time.Time{})
 	r.l.meter.begin()
 	defer r.l.meter.end()
+	r.start()
 	for {
 		j, err := r.take()
 		if j == nil {

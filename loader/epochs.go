@@ -57,7 +57,6 @@ func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Bat
 			return
 		}
 		defer l.end(r)
-		r.start()
 		r.loop(yield)
 	}
 }

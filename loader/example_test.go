@@ -41,7 +41,7 @@ func ExampleNew() {
 		dataset.Set(dst, 1, float32(i*i))
 		return nil
 	})
-	l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(4), loader.Prefetch(2))
+	l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(4), loader.InFlight(5))
 	if err != nil {
 		log.Fatal(err)
 	}

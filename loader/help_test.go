@@ -184,7 +184,7 @@ func TestPrefetchNeverHoldsMoreThanStated(t *testing.T) {
 				placed.Add(1)
 				return nil
 			}}
-			l := loadertest.New(t, ds, loader.Workers(workers), loader.Prefetch(2), loader.BatchSize(1))
+			l := loadertest.New(t, ds, loader.Workers(workers), loader.InFlight(2*workers+1), loader.BatchSize(1))
 			delivered := int64(0)
 			for range l.Epoch(t.Context(), 0) {
 				delivered++

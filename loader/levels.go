@@ -31,21 +31,18 @@ func (l *Loader) slabs(workers, bytes int) int {
 	if t == nil || c.set.inFlight {
 		return c.slabs(bytes)
 	}
-	n := saturated(c.prefetch, workers) + 1
-	if !c.set.prefetch {
-		if c.help && workers > runtime.GOMAXPROCS(0) && !t.Tiny { // then workers share batches, and need few
-			n = min(n, max(2*runtime.GOMAXPROCS(0)+1, fewest+2*((workers+l.rows-1)/l.rows)))
-		}
-		n = saturated(t.Depth, n)
+	n := prefetch*workers + 1
+	if c.help && workers > runtime.GOMAXPROCS(0) && !t.Tiny { // then workers share batches, and need few
+		n = min(n, max(2*runtime.GOMAXPROCS(0)+1, fewest+2*((workers+l.rows-1)/l.rows)))
 	}
-	n = max(n, t.begun) // a loop may keep so many batches at any time
+	n = max(saturated(t.Depth, n), t.begun) // a loop may keep so many batches at any time
 	return min(n, max(c.least(), c.budget/max(bytes, 1)))
 }
 
 // deeper reports whether there may be more slabs for the same number of workers.
 func (l *Loader) deeper() bool {
 	c, t := &l.cfg, l.tuning
-	return !c.set.inFlight && !c.set.prefetch && !t.frozen && t.slabs < c.budget/max(l.slabSize(), 1)
+	return !c.set.inFlight && !t.frozen && t.slabs < c.budget/max(l.slabSize(), 1)
 }
 
 // most is the number of samples of all batches that there may be, but for the one in the
@@ -214,8 +211,6 @@ func (l *Loader) settings() (workers, slabs int, t Tuning) {
 	switch c := &l.cfg; {
 	case c.set.inFlight:
 		t.deeper = "a larger InFlight helps"
-	case c.set.prefetch:
-		t.deeper = "a larger Prefetch helps"
 	case a.frozen:
 		t.deeper = "memory for more of them helps, which the Allocator refuses"
 	case !l.deeper():

@@ -25,17 +25,12 @@ func BatchSize(n int) Option {
 	return Option{func(c *config) { c.batchSize = n; c.set.batchSize = true }}
 }
 
-// Prefetch sets how many batches per worker may be ahead of the loop body. With the
-// batch in the loop body there are k·Workers+1 slabs, each the memory of one batch.
+// InFlight sets the number of batches in memory, including the one in the loop body: with InFlight(3) there are exactly
+// three slabs, each the memory of one batch, shared by any number of workers.
 //
-// The default is 2, as in PyTorch. Without Prefetch the slabs take at most 2 GiB:
-// there are only as many as fit, but at least three. Ragged fields count too, as
-// soon as their sizes are known. [Budget] sets another bound.
-func Prefetch(k int) Option { return Option{func(c *config) { c.prefetch = k; c.set.prefetch = true }} }
-
-// InFlight sets the number of batches in memory, including the one in the loop
-// body: with InFlight(3) there are exactly three slabs, shared by any number of
-// workers. It cannot be combined with [Prefetch].
+// The default is 2·Workers+1, as with PyTorch's prefetch_factor of 2. By default the slabs take at most 2 GiB:
+// there are only as many as fit, but at least three. Ragged fields count too, as soon as their sizes are known.
+// [Budget] sets another bound.
 func InFlight(n int) Option { return Option{func(c *config) { c.inFlight = n; c.set.inFlight = true }} }
 
 // Sampler sets which samples an epoch takes, and in which order. The default is all

@@ -36,10 +36,7 @@ func TestArgumentErrors(t *testing.T) {
 			"loader: Shuffle(true): cannot be given together with BatchSampler, which sets the batches",
 			"loader: DropLast(true): cannot be given together with BatchSampler, which sets the batches",
 		}},
-		{"prefetch without workers", []loader.Option{loader.Workers(0), loader.Prefetch(3)}, []string{"loader: Prefetch(3): nothing is prefetched with Workers(0)"}},
-		{"prefetch", []loader.Option{loader.Prefetch(0)}, []string{"loader: Prefetch(0): want 1 or more"}},
 		{"in flight", []loader.Option{loader.InFlight(0)}, []string{"loader: InFlight(0): want 1 or more"}},
-		{"in flight and prefetch", []loader.Option{loader.InFlight(2), loader.Prefetch(3)}, []string{"loader: InFlight(2): replaces Prefetch(3)"}},
 		{"nil sampler", []loader.Option{loader.Sampler(nil)}, []string{"loader: Sampler(nil)"}},
 		{"nil batch sampler", []loader.Option{loader.BatchSampler(nil)}, []string{"loader: BatchSampler(nil)"}},
 		{"nil memory", []loader.Option{loader.Memory(nil)}, []string{"loader: Memory(nil)"}},
@@ -88,7 +85,7 @@ func TestNumbersOfNoMeaningAreErrors(t *testing.T) {
 	}
 	for want, option := range map[string]loader.Option{
 		fmt.Sprintf("loader: BatchSize(%d): want 2147483647 at most", math.MaxInt/4+2): loader.BatchSize(math.MaxInt/4 + 2),
-		fmt.Sprintf("loader: Prefetch(%d): want 2147483647 at most", math.MaxInt):      loader.Prefetch(math.MaxInt),
+		fmt.Sprintf("loader: InFlight(%d): want 2147483647 at most", math.MaxInt):      loader.InFlight(math.MaxInt),
 	} {
 		if _, err := loader.New(&fake{n: 3}, option); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
@@ -136,7 +133,6 @@ func TestSlabsAreAsManyAsAskedFor(t *testing.T) {
 	}{
 		{"default", []loader.Option{loader.Workers(4)}, 9},
 		{"no workers", []loader.Option{loader.Workers(0)}, 1},
-		{"prefetch", []loader.Option{loader.Workers(4), loader.Prefetch(3)}, 13},
 		{"in flight", []loader.Option{loader.Workers(64), loader.InFlight(3)}, 3},
 	} {
 		l := loadertest.New(t, &fake{n: 1}, test.options...)

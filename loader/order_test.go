@@ -72,7 +72,7 @@ func TestSameBatchesForAnyWorkersPrefetchAndHelp(t *testing.T) {
 		for _, prefetch := range []int{1, 4} {
 			for _, help := range []bool{true, false} {
 				t.Run(fmt.Sprint("workers=", workers, ",prefetch=", prefetch, ",help=", help), func(t *testing.T) {
-					l := loadertest.New(t, augmented(n), options(loader.Workers(workers), loader.Prefetch(prefetch), loader.Help(help))...)
+					l := loadertest.New(t, augmented(n), options(loader.Workers(workers), loader.InFlight(prefetch*workers+1), loader.Help(help))...)
 					for range 5 {
 						if got := contents(t, l, 0, epochs); !slices.Equal(got, want) {
 							t.Fatal("the batches differ from those without workers")

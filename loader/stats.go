@@ -38,7 +38,7 @@ type Stats struct {
 	Drawing time.Duration
 	// MemoryWait is the time that workers waited for a free slab, all workers
 	// together. If it grows, the loop body is slower than the loader, which is what
-	// one wants. If Wait grows too, batches take unequal times: raise [Prefetch].
+	// one wants. If Wait grows too, batches take unequal times: raise [InFlight].
 	MemoryWait time.Duration
 	// Stages divides Busy into the stages that the dataset reports. If "read" is
 	// large, storage is the limit: add workers, beyond the number of processors. If

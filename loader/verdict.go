@@ -49,7 +49,7 @@ func (s Stats) verdict(processors int) string {
 		if s.Slabs == 1 {
 			why = "there is memory for one batch"
 		}
-		return fmt.Sprintf("the number of batches in flight is the limit: %s, and at other times workers wait for memory, because %s: %s", waits, why, s.choice("a larger Prefetch or InFlight helps", s.Tuning.deeper))
+		return fmt.Sprintf("the number of batches in flight is the limit: %s, and at other times workers wait for memory, because %s: %s", waits, why, s.choice("a larger InFlight helps", s.Tuning.deeper))
 	case s.Drawing > s.Busy:
 		return fmt.Sprintf("drawing batches is the limit: it took %v, placing their samples %v, and %s: look at the sampler, the Allocator and the hook BatchBegun", figures.Round(s.Drawing), figures.Round(s.Busy), waits)
 	}

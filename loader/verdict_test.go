@@ -159,10 +159,10 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			}
 			return 0
 		}), 500 * ms, []loader.Option{loader.Shuffle(false)}, "the first batch took"},
-		{"batches of unequal times", staged(1600, tail(80, time.Second), always(ms)), ms, []loader.Option{loader.Prefetch(1)}, "the number of batches in flight is the limit"},
+		{"batches of unequal times", staged(1600, tail(80, time.Second), always(ms)), ms, []loader.Option{loader.InFlight(5)}, "the number of batches in flight is the limit"},
 		{"memory for one batch", staged(1600, always(ms), always(9*ms)), 40 * ms, []loader.Option{loader.InFlight(1)},
 			"the number of batches in flight is the limit: the loop waits 50% of its time, and at other times workers wait for memory, because there is memory for one batch"},
-		{"a loop body that pauses for long", staged(6400, always(ms), always(9*ms)), -80 * ms, []loader.Option{loader.Prefetch(1)},
+		{"a loop body that pauses for long", staged(6400, always(ms), always(9*ms)), -80 * ms, []loader.Option{loader.InFlight(5)},
 			"the number of batches in flight is the limit: the loop waits 32% of its time, and at other times workers wait for memory, because batches or loop bodies take unequal times"},
 		{"a loop body in short bursts", staged(1600, always(ms), always(20*ms)), -6 * ms, nil, "processors are the limit: the stage decode"},
 		{"a slow sampler", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Sampler(drawnSlowly(640))},
@@ -193,7 +193,7 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			}
 			return 0
 		}, always(2*ms)), 9 * ms, []loader.Option{loader.Shuffle(false)}, "storage is the limit: the stage read takes 83%"},
-		{"batches of unequal times, unordered", staged(3200, tail(80, time.Second), always(ms)), ms, []loader.Option{loader.Unordered(true), loader.Prefetch(1)}, "storage is the limit"},
+		{"batches of unequal times, unordered", staged(3200, tail(80, time.Second), always(ms)), ms, []loader.Option{loader.Unordered(true), loader.InFlight(5)}, "storage is the limit"},
 		{"many tiny samples", staged(64_000, always(0), always(time.Microsecond)), 0, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode takes 100%"},
 		{"one batch", staged(16, always(80*ms), always(9*ms)), ms, nil, "storage is the limit"},
 		{"one sample", staged(1, always(ms), always(80*ms)), ms, nil, "processors are the limit"},

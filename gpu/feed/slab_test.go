@@ -41,7 +41,7 @@ func (v *patient) RunAll() error {
 // get while a batch is in the VM.
 func TestSlabsAreNotReusedBeforeTheVMHasRun(t *testing.T) {
 	m := newModel(t)
-	l := newLoader(t, 60*rows, loader.Workers(8), loader.Prefetch(4), loader.Shuffle(true))
+	l := newLoader(t, 60*rows, loader.Workers(8), loader.InFlight(33), loader.Shuffle(true))
 	all, err := l.Len(l.Position(0))
 	if err != nil {
 		t.Fatal(err)

@@ -133,7 +133,7 @@ func (s *settings) options(n int) ([]loader.Option, error) {
 		loader.Timeout(time.Duration(s.timeout * float64(time.Second))), loader.OnError(policy, allowed),
 	}
 	if s.prefetch != 0 {
-		options = append(options, loader.Prefetch(s.prefetch))
+		options = append(options, loader.InFlight(s.prefetch*s.workers+1))
 	}
 	return options, nil
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/outline"
 )
 
-func init() {
-	outline.Of = func(ds dataset.Dataset, options any) (*outline.Outline, error) {
-		l, err := newLoader(ds, options.([]Option))
-		if err != nil {
-			return nil, err
-		}
-		return &outline.Outline{Plans: l.plans, Spec: l.Spec(), Text: l.text()}, nil
+// Outline is for package serve: which batches a loader would load, without its workers and its memory. The errors are
+// those of [New].
+func Outline(ds dataset.Dataset, options ...Option) (*outline.Outline, error) {
+	l, err := newLoader(ds, options)
+	if err != nil {
+		return nil, err
 	}
+	return &outline.Outline{Plans: l.plans, Spec: l.Spec(), Text: l.text()}, nil
 }
 
 // text describes everything that decides the content of batches.

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/loader/internal/outline"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -26,7 +25,7 @@ func TestAnOutlineSaysWhatALoaderLoads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := outline.Of(numbered(43), options)
+		o, err := Outline(numbered(43), options...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,14 +55,14 @@ func TestAnOutlineSaysWhatALoaderLoads(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := outline.Of(numbered(43), []Option{BatchSize(0)}); err == nil {
+	if _, err := Outline(numbered(43), BatchSize(0)); err == nil {
 		t.Error("no error for BatchSize(0)")
 	}
 }
 
 func TestAnOutlineDescribesItself(t *testing.T) {
 	for limit, want := range map[int]string{3: ", limit 3", NoLimit: ""} {
-		o, err := outline.Of(numbered(43), []Option{BatchSize(4), Shuffle(true), Seed(7), OnError(Skip, limit)})
+		o, err := Outline(numbered(43), BatchSize(4), Shuffle(true), Seed(7), OnError(Skip, limit))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,11 +19,14 @@ var (
 	optional = []string{"round", "side", "data", "device"}
 )
 
+// mostErrors is how many errors ReadCSV lists.
+const mostErrors = 100
+
 // ReadCSV reads times from a table whose first line names its columns, in any order: model,
 // batch, workers and seconds, and optionally round, side, data and device. The records belong
 // to the study [result.EndToEnd], with one sample each. Other columns are an error. ReadCSV
 // skips rows that it cannot read. Its error joins one error for each of them, with the line
-// number.
+// number. After 100 of them it ends.
 func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 	in := csv.NewReader(r)
 	in.TrimLeadingSpace = true
@@ -38,6 +41,9 @@ func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 	var records []result.Record
 	var errs []error
 	for {
+		if len(errs) == mostErrors {
+			return records, errors.Join(append(errs, fmt.Errorf("analysis: %s: the rest was not read", file))...)
+		}
 		fields, err := in.Read()
 		var syntax *csv.ParseError
 		switch {
@@ -61,6 +67,9 @@ func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 
 // checkColumns reports columns that are missing, unknown or named twice.
 func checkColumns(head []string) error {
+	if most := len(required) + len(optional); len(head) > most {
+		return fmt.Errorf("%d columns: want %v, and optionally %v", len(head), required, optional)
+	}
 	var errs []error
 	for i, name := range head {
 		switch {

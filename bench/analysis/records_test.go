@@ -233,6 +233,7 @@ func TestWrongColumnsAreOneError(t *testing.T) {
 		"model,batch,workers":                    `analysis: b.csv:1: column "seconds" is missing`,
 		"model,batch,workers,seconds,secs":       `analysis: b.csv:1: column "secs": want [model batch workers seconds], and optionally [round side data device]`,
 		"model,batch,batch,workers,seconds":      `analysis: b.csv:1: column "batch" is named twice`,
+		"model" + strings.Repeat(",", 9000):      `analysis: b.csv:1: 9001 columns: want [model batch workers seconds], and optionally [round side data device]`,
 		"\ufeffmodel,batch,workers,seconds,side": "",
 	} {
 		records, err := analysis.ReadCSV(strings.NewReader(head+strings.Repeat("\ncnn,1,1,1,", 9)+"\n"), "b.csv")
@@ -262,5 +263,12 @@ func TestMarkdownKeepsCellsInTheirPlace(t *testing.T) {
 	want := "| a     | longer |\n| ----- | ------ |\n| x/y z | ü      |\n| 1     |        |\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestATableOfManyErrorsIsNotReadToItsEnd(t *testing.T) {
+	_, err := analysis.ReadCSV(strings.NewReader("model,batch,workers,seconds\n"+strings.Repeat("a\n", 10_000)), "b.csv")
+	if lines := strings.Split(fmt.Sprint(err), "\n"); len(lines) != 101 || lines[100] != "analysis: b.csv: the rest was not read" {
+		t.Errorf("%d errors, want 100 and a last line", len(lines))
 	}
 }

@@ -194,7 +194,7 @@ func names(ds dataset.Dataset) string {
 
 // outline is which batches a rank has.
 func (s *Server) outline(of share) (*outline.Outline, error) {
-	return outline.Of(s.ds, s.loader(of))
+	return loader.Outline(s.ds, s.loader(of)...)
 }
 
 // loader is the options of a rank's loader.

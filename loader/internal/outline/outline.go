@@ -1,4 +1,4 @@
-// Package outline tells package serve what a loader would load, without the loader's workers and memory.
+// Package outline is what package loader tells package serve of a loader that is not made.
 package outline
 
 import (
@@ -15,6 +15,3 @@ type Outline struct {
 	// their String, or by their type.
 	Text string
 }
-
-// Of makes an outline. The options are a []loader.Option, and errors are those of loader.New. Package loader sets it.
-var Of func(ds dataset.Dataset, options any) (*Outline, error)

@@ -1,8 +1,14 @@
 package loader
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Stats says what a loader has done since it was made, and where the time went. For
@@ -145,4 +151,151 @@ func (l *Loader) held() int64 {
 		bytes += j.slab.size.Load()
 	}
 	return bytes
+}
+
+// String is a table of the statistics and the [Stats.Verdict], for people.
+func (s Stats) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	samples, batches := figures.Count(s.Samples, "sample", "samples"), figures.Count(s.Batches, "batch", "batches")
+	fmt.Fprintf(w, "delivered\t%s in %s, %s dropped", samples, batches, figures.Count(s.Dropped, "sample", "samples"))
+	if s.Emptied > 0 {
+		fmt.Fprintf(w, ", %s emptied by that", figures.Count(s.Emptied, "batch", "batches"))
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", figures.Round(s.Wait.Total), figures.Round(s.Wait.Longest), figures.Round(s.Wait.First))
+	fmt.Fprintf(w, "loop body\t%v in all\n", figures.Round(s.Body))
+	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, figures.Round(s.Busy), figures.Round(s.MemoryWait))
+	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))
+	fmt.Fprintf(w, "memory\t%s of %s, %d ready\n", figures.Count(s.Slabs, "slab", "slabs"), each, s.Ready)
+	if s.Tuning.Reason != "" {
+		fmt.Fprintf(w, "tuning\t%v\n", s.Tuning)
+	}
+	w.Flush()
+	if len(s.Stages) > 0 {
+		b.WriteString("\n")
+		s.writeStages(&b)
+	}
+	if verdict := s.Verdict(); verdict != "" {
+		fmt.Fprintf(&b, "\n%s\n", verdict)
+	}
+	return b.String()
+}
+
+func (s Stats) writeStages(b *strings.Builder) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	defer w.Flush()
+	fmt.Fprintf(w, "stage\tshare\ttotal\tcalls\tper call\t\n")
+	rest := s.Busy
+	for _, stage := range s.Stages {
+		rest -= stage.Total
+		each := time.Duration(0)
+		if stage.Count > 0 {
+			each = stage.Total / time.Duration(stage.Count)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%v\t%d\t%v\t\n", stage.Name, share(stage.Total, s.Busy), figures.Round(stage.Total), stage.Count, figures.Round(each))
+	}
+	fmt.Fprintf(w, "other\t%s\t%v\t\t\t\n", share(rest, s.Busy), figures.Round(rest))
+}
+
+func share(part, whole time.Duration) string {
+	if whole <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
+}
+
+// maxFailures bounds Stats.Failures.
+const maxFailures = 1000
+
+// counts holds the part of Stats that the loop writes.
+type counts struct {
+	mu       sync.Mutex
+	samples  int64
+	batches  int64
+	empty    int64
+	dropped  int64
+	failures []*SampleError
+	noBatch  string
+	wait     Wait
+	body     time.Duration
+
+	since  time.Time // when the loop began to wait or entered its body; zero if no loop runs
+	inBody bool
+}
+
+// loops notes that a loop runs and waits since begun, or that it has ended if begun is zero.
+func (c *counts) loops(begun time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since, c.inBody = begun, false
+	if !begun.IsZero() {
+		c.noBatch = ""
+	}
+}
+
+func (c *counts) waited(d time.Duration, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since, c.inBody = c.since.Add(d), true
+	c.wait.Count++
+	c.wait.Total += d
+	c.wait.Longest = max(c.wait.Longest, d)
+	if first {
+		c.wait.First = d
+	}
+}
+
+func (c *counts) bodyTook(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.body += d
+	c.since, c.inBody = c.since.Add(d), false
+}
+
+func (c *counts) delivered(samples int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.batches++
+	c.samples += int64(samples)
+}
+
+// vacant notes why a loop had no batch, if it had none.
+func (c *counts) vacant(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noBatch = why
+}
+
+func (c *counts) emptied() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.empty++
+}
+
+// failed counts samples that could not be placed here, or by a service.
+func (c *counts) failed(failed []failure, dropped int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropped += int64(len(failed) + dropped)
+	for _, f := range failed {
+		if len(c.failures) < maxFailures {
+			c.failures = append(c.failures, f.err)
+		}
+	}
+}
+
+func (c *counts) stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Stats{
+		Samples:  c.samples,
+		Batches:  c.batches,
+		Emptied:  c.empty,
+		Dropped:  c.dropped,
+		Failures: slices.Clone(c.failures),
+		NoBatch:  c.noBatch,
+		Wait:     c.wait,
+		Body:     c.body,
+	}
 }

@@ -73,6 +73,7 @@ var trusted = map[string]string{
 	"internal/exif":                   "takes no memory, and each entry of a directory a step",
 	"internal/gif":                    "takes the memory of its first frame, which MaxPixels limits, and a table of 4096 codes",
 	"internal/photo":                  "takes the memory of its pixels, which MaxPixels limits, and its sizes are compared with the record's",
+	"transform/zstd":                  "decodes into the memory of a strip or tile, which internal/tiff has taken of the budget, and no further",
 	"internal/png":                    "takes the memory of its pixels, which MaxPixels limits, and inflates no more than these",
 	"internal/pnm":                    "takes the memory of its pixels, which MaxPixels limits, and reads each byte once",
 	"internal/webp":                   "takes the memory of its pixels, which MaxPixels limits, and reads each byte once",

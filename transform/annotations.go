@@ -47,7 +47,7 @@ func newAnnotations(l layout, p *program, spec dataset.Spec, first *annotations)
 			s.cell, s.file = first.masks[k].cell, first.masks[k].file
 			continue
 		}
-		s.cell, s.file, s.owner = dataset.NewCell(spec[m.field]), new(maskFile), true
+		s.cell, s.file, s.owner = dataset.NewCell(spec[m.field]), &maskFile{codecs: p.codecs}, true
 	}
 	return a
 }

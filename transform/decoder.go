@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"math"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/tiff"
 )
 
 // Decoder adds a format to those that files may have: HEIC, AVIF, JPEG XL, or one of
@@ -40,6 +42,30 @@ type ownFormat struct {
 	name, magic string
 	decode      func(io.Reader) (image.Image, error)
 	config      func(io.Reader) (image.Config, error)
+}
+
+// Decompressor adds a compression to those that TIFF files may have: LZMA, LERC, or one of your own. Package
+// [github.com/penstock-go/penstock/transform/zstd] makes this step for zstd. It comes before the compressions of this package, so it may
+// also take the place of one of them. Code is its number in the field Compression of a file.
+//
+// Decompress fills dst with the samples of a strip or tile, from its bytes, and is an error if these are too few. It
+// keeps neither of both, and ignores bytes of src after them. A predictor is undone after it. A file that would have to hold
+// more than 32 KiB of samples in a byte is an error before memory is allocated. All workers call the function at the same
+// time. An error or a panic of it is the error of the sample. [Images] reads such files and such masks, and
+// [Compile] reads such files from [File].
+func Decompressor(code int, decompress func(dst, src []byte) error) Step {
+	return setting{steps.Call("Decompressor", code), func(p *program) error {
+		switch {
+		case code < 1 || code > math.MaxUint16:
+			return errors.New("want the number of a compression")
+		case decompress == nil:
+			return errors.New("want a function")
+		}
+		p.codecs = append(p.codecs, tiff.Codec{Code: code, Decompress: func(dst, src []byte) error {
+			return guard(p.field, func() error { return decompress(dst, src) })
+		}})
+		return nil
+	}}
 }
 
 // formatsOf makes the formats of a lane, which keep their files.

@@ -129,3 +129,97 @@ func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
 		}
 	}
 }
+
+// packedTIFF is a grey TIFF file of 2×2 pixels in compression 60000, whose bytes are these.
+func packedTIFF(code ...byte) []byte {
+	le := binary.LittleEndian
+	fields := [][2]uint32{{256, 2}, {257, 2}, {258, 8}, {259, 60000}, {262, 1}, {273, 8}, {277, 1}, {278, 2}, {279, uint32(len(code))}}
+	data := append([]byte("II*\x00\x00\x00\x00\x00"), code...)
+	le.PutUint32(data[4:], uint32(len(data)))
+	data = le.AppendUint16(data, uint16(len(fields)))
+	for _, f := range fields {
+		data = le.AppendUint16(data, uint16(f[0]))
+		data = le.AppendUint16(data, 4)
+		data = le.AppendUint32(data, 1)
+		data = le.AppendUint32(data, f[1])
+	}
+	return le.AppendUint32(data, 0)
+}
+
+var errRun = errors.New("no run")
+
+// run decompresses a byte that stands for all.
+func run(dst, src []byte) error {
+	switch src[0] {
+	case 66:
+		panic("66")
+	case 0:
+		return errRun
+	}
+	for i := range dst {
+		dst[i] = src[0]
+	}
+	return nil
+}
+
+func TestDecompressorReadsTIFFImagesAndMasks(t *testing.T) {
+	spec := dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}, {Name: "mask", Dtype: dataset.Uint8, Ragged: true}}
+	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		for k, file := range [][]byte{packedTIFF(40), packedTIFF(3)} {
+			copy(dataset.Grow[uint8](dst, k, len(file)), file)
+		}
+		return nil
+	})
+	mask := transform.Mask("mask").Dtype(dataset.Uint8)
+	for _, steps := range [][]transform.Step{
+		{mask, transform.CenterCrop(1), transform.Decompressor(60000, run)},
+		{mask, transform.Decompressor(60000, run), transform.Views(1, transform.CenterCrop(1))},
+	} {
+		images, err := transform.Images(ds, steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := dataset.At(t.Context(), images, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if image, mask := dataset.ValuesOf[uint8](s["image"]), dataset.ValuesOf[uint8](s["mask"]); !bytes.Equal(image, []byte{40, 40, 40}) || !bytes.Equal(mask, []byte{3}) {
+			t.Errorf("%v: got %v and %v, want 40 and 3", images, image, mask)
+		}
+	}
+	deep, err := transform.Images(ds, transform.Decompressor(60000, run), transform.PassThrough("mask"), transform.Depth16(1), transform.CenterCrop(1), transform.ToTensor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := dataset.At(t.Context(), deep, 0); err != nil || dataset.ValuesOf[float32](s["image"])[0] != float32(40*257)/65535 {
+		t.Errorf("Depth16: %v, %v", s, err)
+	}
+}
+
+func TestErrorsOfDecompressorsAreErrorsOfTheFile(t *testing.T) {
+	one, err := transform.Compile(transform.Decompressor(60000, run), transform.CenterCrop(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range map[byte]string{
+		0:  "transform: decode: TIFF: tiff: decode: strip at (0, 0): no run",
+		66: `transform: decode: TIFF: tiff: decode: strip at (0, 0): field "image": panic: 66`,
+	} {
+		err := one.IntoBytes(make([]byte, 3), transform.File(packedTIFF(code)))
+		if err == nil || firstLine(err) != want || code == 0 && !errors.Is(err, errRun) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	for want, step := range map[string]transform.Step{
+		`transform: Decompressor(0): want the number of a compression`: transform.Decompressor(0, run),
+		`transform: Decompressor(5): want a function`:                  transform.Decompressor(5, nil),
+	} {
+		if _, err := transform.Compile(step, transform.CenterCrop(1)); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	_, err = transform.Compile(transform.Views(1, transform.Decompressor(60000, run), transform.CenterCrop(1)))
+	if err == nil || !strings.Contains(err.Error(), "must be next to Views, not among its steps") {
+		t.Errorf("within Views: %v", err)
+	}
+}

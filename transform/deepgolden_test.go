@@ -20,6 +20,7 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform"
+	"github.com/penstock-go/penstock/transform/zstd"
 )
 
 // deepGolden is testdata/depth/golden.json, which make.py there has written.
@@ -57,7 +58,7 @@ func deepFile(t testing.TB, name string) []byte {
 // whole are the samples of a file as they are stored.
 func whole(t testing.TB, data []byte, c, h, w int) []float32 {
 	t.Helper()
-	x, err := transform.Images(blobs(data), transform.Depth16(c), transform.Crop(0, 0, h, w), transform.PILToTensor(), transform.ToDtype(dataset.Float32))
+	x, err := transform.Images(blobs(data), zstd.TIFF(), transform.Depth16(c), transform.Crop(0, 0, h, w), transform.PILToTensor(), transform.ToDtype(dataset.Float32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestWindowsOfDeepFilesAreCrops(t *testing.T) {
 		data := deepFile(t, name)
 		all := whole(t, data, c, h, w)
 		for _, r := range []image.Rectangle{image.Rect(0, 0, 1, 1), image.Rect(3, 5, 9, 7), image.Rect(w-2, h-3, w, h), image.Rect(1, 0, w, 8)} {
-			x := images(t, blobs(data), transform.Depth16(c), transform.Crop(r.Min.Y, r.Min.X, r.Dy(), r.Dx()), transform.PILToTensor(), transform.ToDtype(dataset.Float32))
+			x := images(t, blobs(data), zstd.TIFF(), transform.Depth16(c), transform.Crop(r.Min.Y, r.Min.X, r.Dy(), r.Dx()), transform.PILToTensor(), transform.ToDtype(dataset.Float32))
 			var want []float32
 			for k := range c {
 				for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -124,7 +125,7 @@ func TestFilesOfDepth16TakeNoAllocation(t *testing.T) {
 			continue // the standard library's decoder allocates every image
 		}
 		t.Run(name, func(t *testing.T) {
-			allocatesNothing(t, images(t, blobs(deepFile(t, name)), transform.Depth16(f.Shape[0]), transform.RandomResizedCrop(9), transform.ToTensor()))
+			allocatesNothing(t, images(t, blobs(deepFile(t, name)), zstd.TIFF(), transform.Depth16(f.Shape[0]), transform.RandomResizedCrop(9), transform.ToTensor()))
 		})
 	}
 }

@@ -24,7 +24,7 @@ func newLane(p *program) *lane {
 	l.engine.of = p.field
 	l.files.limit, l.engine.limit, l.engine.pillow = p.limit, p.limit, p.pillow
 	l.files.jpeg.AllowTruncated = p.cut
-	l.files.tiff.Stored = p.deep != nil
+	l.files.tiff.Stored, l.files.tiff.Codecs = p.deep != nil, p.codecs
 	l.engine.deep = newDeepEngine(p.deep)
 	return l
 }

@@ -27,6 +27,7 @@ type maskFile struct {
 	stored  storedDecoder // of TIFF, and of 16 bits
 	indexed decoder       // of all others: the red of a pixel is its number
 	tiff    *tiff.Decoder
+	codecs  []tiff.Codec
 	gif     *gif.Decoder
 	bmp     *bmp.Decoder
 	pnm     *pnm.Decoder
@@ -81,7 +82,7 @@ func (f *maskFile) openPNG(data []byte, ids bool) (err error) {
 
 func (f *maskFile) openTIFF(data []byte, limit int) (err error) {
 	if f.tiff == nil {
-		f.tiff = &tiff.Decoder{Stored: true}
+		f.tiff = &tiff.Decoder{Stored: true, Codecs: f.codecs}
 	}
 	f.tiff.MaxPixels = limit
 	if f.w, f.h, err = f.tiff.Header(data); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/tiff"
 )
 
 // A program is a compiled list of steps: operations in order, and how the last
@@ -19,6 +20,7 @@ type program struct {
 	upright   bool // images are rotated by their orientation
 	hands     int  // the most goroutines that work on one image, if Parallel was there
 	formats   []ownFormat
+	codecs    []tiff.Codec // that Decompressor has added
 	samplings []*sampling
 	ops       []operation
 	output    output

@@ -178,13 +178,13 @@ func (p *program) amongViews(s Step, field string) error {
 
 // inner is the program of views before their steps.
 func (p *program) inner(field string) *program {
-	return &program{field: field, limit: p.limit, pillow: p.pillow, cut: p.cut, annotated: p.annotated, deep: p.deep.copy()}
+	return &program{field: field, limit: p.limit, pillow: p.pillow, cut: p.cut, codecs: p.codecs, annotated: p.annotated, deep: p.deep.copy()}
 }
 
 // sets reports whether the program of views has what belongs outside of them.
 func (p *program) sets(inner *program, field string) bool {
 	return inner.field != field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-		inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.passed) > len(p.passed) || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil
+		inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.passed) > len(p.passed) || len(inner.formats) > 0 || len(inner.codecs) > len(p.codecs) || inner.deep != nil && p.deep == nil
 }
 
 // withViews puts the fields of the views into the spec. The first takes the place of the

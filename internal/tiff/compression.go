@@ -22,8 +22,16 @@ const (
 	faxWords     compression = 32771
 	packBits     compression = 32773
 	pixarDeflate compression = 32946
-	zstdFrames   compression = 50000
+	added        compression = -1 // that of a Codec
 )
+
+// A Codec adds a compression, or takes the place of one.
+type Codec struct {
+	Code int // the value of the field Compression
+	// Decompress fills dst with the samples of a strip or tile, from its bytes. It ignores bytes after
+	// these. It gets at most 32 KiB for every byte of src.
+	Decompress func(dst, src []byte) error
+}
 
 // names are the names of compressions that are not read.
 var names = map[compression]string{
@@ -31,16 +39,29 @@ var names = map[compression]string{
 	9:       "JBIG", 10: "JBIG",
 	32766: "NeXT runs", 32809: "ThunderScan", 32895: "IT8 CT", 32896: "IT8 LW", 32897: "IT8 MP", 32898: "IT8 BL",
 	32908: "Pixar film", 32909: "Pixar log", 32947: "Kodak DCS", 34661: "JBIG", 34676: "SGI log", 34677: "SGI log of 24 bits",
-	34712: "JPEG 2000", 34887: "LERC", 34892: "lossy JPEG of DNG", 34925: "LZMA", 50001: "WebP", 50002: "JPEG XL", 52546: "JPEG XL",
+	34712: "JPEG 2000", 34887: "LERC", 34892: "lossy JPEG of DNG", 34925: "LZMA",
+	50000: "zstd; package transform/zstd adds it", 50001: "WebP", 50002: "JPEG XL", 52546: "JPEG XL",
 }
 
-// read reads the fields that belong to a compression. A compression that is not read
-// is an error.
+// check is the error of a compression that is not read.
+func (c compression) check() error {
+	switch c {
+	case none, packBits, lzwCodes, deflate, pixarDeflate, faxRows, fax3, fax4, faxWords, newJPEG, added:
+		return nil
+	}
+	name := names[c]
+	if name == "" {
+		name = "unknown"
+	}
+	return unsupported("compression %d (%s)", int(c), name)
+}
+
+// read reads the fields that belong to a compression.
 func (c compression) read(p *storedImage, d *directory) error {
 	switch c {
 	case none, packBits:
 		p.predictor = 1
-	case lzwCodes, deflate, pixarDeflate, zstdFrames:
+	case lzwCodes, deflate, pixarDeflate, added:
 		if err := p.checkPredictor(); err != nil {
 			return err
 		}
@@ -71,12 +92,6 @@ func (c compression) read(p *storedImage, d *directory) error {
 			p.kind = colours8 // the JPEG decoder converts to RGB
 			p.photometric = ycbcrPhoto
 		}
-	default:
-		name := names[c]
-		if name == "" {
-			name = "unknown"
-		}
-		return unsupported("compression %d (%s)", int(c), name)
 	}
 	if p.kind != lumaChroma {
 		p.subH, p.subV = 1, 1
@@ -128,8 +143,8 @@ func (p *storedImage) checkPredictor() error {
 
 // most is an upper limit of the bytes of samples in n compressed bytes. An LZW code has
 // at least 9 bits and gives at most 4094 bytes. Deflate needs two bits for 258 bytes,
-// and zstd a block of 4 bytes for 128 KiB. A row of a fax may take one bit, and so may
-// a block of 64 samples in JPEG.
+// and zstd, which may be added, a block of 4 bytes for 128 KiB. A row of a fax may take one bit, and so
+// may a block of 64 samples in JPEG.
 func (c compression) most(p *storedImage, n int) int64 {
 	size := int64(n)
 	switch c {
@@ -143,7 +158,7 @@ func (c compression) most(p *storedImage, n int) int64 {
 		return 8 * size * 64 * 16
 	case packBits:
 		return size * 64
-	case zstdFrames:
+	case added:
 		return size << 15
 	}
 	return size * 1032
@@ -169,8 +184,8 @@ func (d *Decoder) decompress(dst, src []byte) error {
 		err = d.lzw.decode(dst, src)
 	case deflate, pixarDeflate:
 		err = d.inflate.decode(dst, src)
-	case zstdFrames:
-		err = d.zstd.decode(dst, src)
+	case added:
+		err = p.codec(dst, src)
 	case faxRows, fax3, fax4, faxWords:
 		err = d.fax.decode(dst, src, p.chunkW, p.fax)
 	default:

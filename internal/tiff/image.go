@@ -25,6 +25,9 @@ type storedImage struct {
 	predictor   int
 	fax         faxMode
 
+	codecs []Codec
+	codec  func(dst, src []byte) error // if compression is added
+
 	chunkW, chunkH int // of a strip or tile
 	tiled          bool
 	across, down   int // chunks of a plane
@@ -77,10 +80,16 @@ func (p *storedImage) read(d *directory) (err error) {
 	p.w = must(imageWidth, -1)
 	p.h = must(imageLength, -1)
 	p.compression = compression(must(compressionTag, 1))
+	if i := slices.IndexFunc(p.codecs, func(c Codec) bool { return c.Code == int(p.compression) }); i >= 0 {
+		p.compression, p.codec = added, p.codecs[i].Decompress
+	}
 	p.photometric = must(photometricTag, 0)
 	p.predictor = must(predictorTag, 1)
 	planar := must(planarConfig, 1)
 	fill := must(fillOrder, 1)
+	if err == nil {
+		err = p.compression.check()
+	}
 	if err != nil {
 		return err
 	}

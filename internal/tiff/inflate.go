@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zlib"
-	"github.com/klauspost/compress/zstd"
 )
 
 // An inflater decodes zlib streams.
@@ -33,26 +32,4 @@ func (z *inflater) decode(dst, src []byte) error {
 		return errShort
 	}
 	return err
-}
-
-// A zstdReader decodes Zstandard frames.
-type zstdReader struct{ stream *zstd.Decoder }
-
-// decode fills dst.
-func (z *zstdReader) decode(dst, src []byte) (err error) {
-	if z.stream == nil {
-		z.stream, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.IgnoreChecksum(true), zstd.WithDecodeAllCapLimit(true))
-		if err != nil {
-			return err
-		}
-	}
-	out, err := z.stream.DecodeAll(src, dst[:0:len(dst)])
-	switch {
-	case len(out) == len(dst):
-		return nil
-	case err != nil:
-		return err
-	}
-	return errShort
 }

@@ -22,7 +22,7 @@ func (p *storedImage) settleStored(bits, formats values) bool {
 		return false
 	}
 	switch p.compression {
-	case none, packBits, lzwCodes, deflate, pixarDeflate, zstdFrames:
+	case none, packBits, lzwCodes, deflate, pixarDeflate, added:
 	default:
 		return false
 	}

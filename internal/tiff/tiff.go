@@ -38,6 +38,8 @@ type Decoder struct {
 	// also accepts files that Pillow refuses or misreads, and any number of samples per
 	// pixel. See StoredSamples.
 	Stored bool
+	// Codecs come before the compressions of this package.
+	Codecs []Codec
 
 	data    []byte        // the whole file, or nil
 	budget  budget.Budget // of the chunks of a window
@@ -53,7 +55,6 @@ type Decoder struct {
 	inflate inflater
 	lzw     lzw
 	fax     fax
-	zstd    zstdReader
 	jpeg    jpeg.Decoder
 	ycbcr   ycbcr
 }
@@ -64,7 +65,7 @@ type Decoder struct {
 // Decoder keeps data until the next call of Header.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	d.data = nil
-	d.stored = storedImage{asStored: d.Stored}
+	d.stored = storedImage{asStored: d.Stored, codecs: d.Codecs}
 	if err := d.header(data); err != nil {
 		return 0, 0, fmt.Errorf("tiff: header: %w", err)
 	}

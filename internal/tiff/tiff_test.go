@@ -14,12 +14,12 @@ import (
 	"github.com/penstock-go/penstock/internal/tiff"
 )
 
-func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, new(tiff.Decoder)) }
-func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, new(tiff.Decoder)) }
-func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(tiff.Decoder)) }
+func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, withZstd(tiff.Decoder{})) }
+func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, withZstd(tiff.Decoder{})) }
+func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, withZstd(tiff.Decoder{})) }
 
 func TestCutFilesAreErrors(t *testing.T) {
-	pillowtest.Cut(t, new(tiff.Decoder), func(string) bool { return true })
+	pillowtest.Cut(t, withZstd(tiff.Decoder{}), func(string) bool { return true })
 }
 
 // chunkPixels is the MaxPixels of fuzz targets. A pixel of a strip or tile has six samples of 4 bytes
@@ -27,7 +27,7 @@ func TestCutFilesAreErrors(t *testing.T) {
 const chunkPixels, pixelMemory = 1 << 18, 6*4 + 4*5/2
 
 func FuzzDecode(f *testing.F) {
-	open := func() pillowtest.Decoder { return &tiff.Decoder{MaxPixels: chunkPixels} }
+	open := func() pillowtest.Decoder { return withZstd(tiff.Decoder{MaxPixels: chunkPixels}) }
 	pillowtest.Fuzz(f, open, func(int, int) int { return chunkPixels * pixelMemory })
 }
 
@@ -127,7 +127,7 @@ func TestPromisesTakeNoMemory(t *testing.T) {
 			var w, h int
 			var err error
 			used := allocs.Bytes(little, func() {
-				var d tiff.Decoder // a used one has its memory already
+				d := withZstd(tiff.Decoder{}) // a used one has its memory already
 				w, h, err = d.Header(data)
 				if err == nil && w*h == 64 {
 					err = d.Decode(make([]byte, 4*w*h), 4*w, image.Rect(0, 0, w, h))

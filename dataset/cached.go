@@ -109,24 +109,6 @@ func (c *Cache) Name(i int) string {
 	return Name(c.inner, i)
 }
 
-// ReadAhead passes on the indices that are not in memory to the underlying
-// dataset.
-func (c *Cache) ReadAhead(ctx context.Context, indices []int) {
-	r, ok := c.inner.(ReadAheader)
-	if !ok {
-		return
-	}
-	var missing []int
-	for _, i := range indices {
-		if CheckIndex(i, c.Len()) == nil && c.entries[i].Load() < places {
-			missing = append(missing, i)
-		}
-	}
-	if len(missing) > 0 {
-		r.ReadAhead(ctx, missing)
-	}
-}
-
 // Foresee passes the future on to the underlying dataset, without the samples that are in
 // memory by the time it looks at a batch.
 func (c *Cache) Foresee(f Future) (stop func()) {

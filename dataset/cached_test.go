@@ -235,7 +235,6 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 	if !ok {
 		t.Fatal("a BatchReader's cache has none")
 	}
-	ahead := func(indices ...int) { dataset.ReadAhead(t.Context(), c, indices) }
 	place := func(indices ...int) {
 		t.Helper()
 		got := datatest.NewSlots(len(indices), c.Spec())
@@ -249,11 +248,8 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 			}
 		}
 	}
-	ahead(0, 1, 5)
 	place(1, 3, 1)
 	place(3, 1)
-	ahead(1, 3)
-	ahead(4, 1)
 	place(4, 3, 0)
 	if err := batch.PlaceBatch(t.Context(), []int{2, 5}, datatest.NewSlots(2, c.Spec())); err == nil {
 		t.Error("a batch with sample 5 of 5 gives no error")
@@ -262,7 +258,7 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 	if err := r.Close(); !errors.Is(err, stuck) {
 		t.Errorf("Close: %v, want %v", err, stuck)
 	}
-	want := []string{"1: open", "1: ahead [0 1]", "1: batch [1 3] of 2", "1: ahead [4]", "1: batch [4 0] of 2", "1: batch [2] of 1", "1: close"}
+	want := []string{"1: open", "1: batch [1 3] of 2", "1: batch [4 0] of 2", "1: batch [2] of 1", "1: close"}
 	if !slices.Equal(log, want) {
 		t.Errorf("journal %q, want %q", log, want)
 	}
@@ -274,18 +270,19 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 	}
 }
 
-func TestSamplesWithoutRoomAreReadAhead(t *testing.T) {
+func TestSamplesWithoutRoomAreForeseen(t *testing.T) {
 	var log []string
-	c := cached(t, journal{n: 3, log: &log}, strconv.IntSize/8) // bytes of one sample
+	c := cached(t, seer{journal{n: 3, log: &log}}, strconv.IntSize/8) // bytes of one sample
 	r := datatest.Open(t, c)
 	for i := range 3 {
 		if err := r.Place(t.Context(), i, dataset.NewSlot(c.Spec()...)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	dataset.ReadAhead(t.Context(), c, []int{2, 0, 1})
-	if got, want := log[len(log)-1], "0: ahead [2 1]"; got != want {
-		t.Errorf("journal ends with %q, want %q", got, want)
+	log = nil
+	dataset.Foresee(c, batches{{2, 0, 1}})()
+	if got, want := log[0], "0: batch 0 [-7 2 1]"; got != want {
+		t.Errorf("journal begins with %q, want %q", got, want)
 	}
 }
 

@@ -56,64 +56,63 @@ func TestCombinationsPassEverythingOn(t *testing.T) {
 		indices []int
 		want    [][]int
 		sample  string // name of the sample at the last index
-		ahead   string
 		alone   string // what Place of every index does
 		batch   string // what PlaceBatch does, or "" if Open returns no BatchReader
 	}{
 		{
 			"Subset", must(dataset.Subset(one, []int{2, 0, 2})), []int{1, 2}, [][]int{{10}, {12}},
-			"1.2", "1: ahead [0 2]", "1: place 0, 1: place 2", "",
+			"1.2", "1: place 0, 1: place 2", "",
 		},
 		{
 			"Subset in batches", must(dataset.Subset(fast, []int{2, 0, 2})), []int{1, 2}, [][]int{{30}, {32}},
-			"3.2", "3: ahead [0 2]", "3: place 0, 3: place 2", "3: batch [0 2] of 2",
+			"3.2", "3: place 0, 3: place 2", "3: batch [0 2] of 2",
 		},
 		{
 			"Concat", must(dataset.Concat(one, two)), []int{3, 0, 5, 2}, [][]int{{20}, {10}, {22}, {12}},
-			"1.2", "1: ahead [0 2], 2: ahead [0 2]", "2: place 0, 1: place 0, 2: place 2, 1: place 2", "",
+			"1.2", "2: place 0, 1: place 0, 2: place 2, 1: place 2", "",
 		},
 		{
 			"Concat partly in batches", must(dataset.Concat(one, fast)), []int{3, 0, 5, 2}, [][]int{{30}, {10}, {32}, {12}},
-			"1.2", "1: ahead [0 2], 3: ahead [0 2]", "3: place 0, 1: place 0, 3: place 2, 1: place 2",
+			"1.2", "3: place 0, 1: place 0, 3: place 2, 1: place 2",
 			"1: place 0, 1: place 2, 3: batch [0 2] of 2",
 		},
 		{
 			"Zip", must(dataset.Zip(one, y(two))), []int{2, 0}, [][]int{{12, 22}, {10, 20}},
-			"1.0", "1: ahead [2 0], 2: ahead [2 0]", "1: place 2, 2: place 2, 1: place 0, 2: place 0", "",
+			"1.0", "1: place 2, 2: place 2, 1: place 0, 2: place 0", "",
 		},
 		{
 			"Zip partly in batches", must(dataset.Zip(one, y(fast))), []int{2, 0}, [][]int{{12, 32}, {10, 30}},
-			"1.0", "1: ahead [2 0], 3: ahead [2 0]", "1: place 2, 3: place 2, 1: place 0, 3: place 0",
+			"1.0", "1: place 2, 3: place 2, 1: place 0, 3: place 0",
 			"1: place 2, 1: place 0, 3: batch [2 0] of 2",
 		},
 		{
 			"Map", must(dataset.Map(one, twice(one), double)), []int{2, 0}, [][]int{{24, 12}, {20, 10}},
-			"1.0", "1: ahead [2 0]", "1: place 2, 1: place 0", "",
+			"1.0", "1: place 2, 1: place 0", "",
 		},
 		{
 			"Map in batches", must(dataset.Map(fast, twice(fast), double)), []int{2, 0}, [][]int{{64, 32}, {60, 30}},
-			"3.0", "3: ahead [2 0]", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
+			"3.0", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
 		},
 		{
 			"Map of a dropped field in batches", must(dataset.Map(fast, twice(fast)[:1], double)), []int{2, 0}, [][]int{{64}, {60}},
-			"3.0", "3: ahead [2 0]", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
+			"3.0", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
 		},
 		{
 			"Select", must(dataset.Select(must(dataset.Zip(one, y(fast))), "y", "x")), []int{2, 0}, [][]int{{32, 12}, {30, 10}},
-			"1.0", "1: ahead [2 0], 3: ahead [2 0]", "1: place 2, 3: place 2, 1: place 0, 3: place 0",
+			"1.0", "1: place 2, 3: place 2, 1: place 0, 3: place 0",
 			"1: place 2, 1: place 0, 3: batch [2 0] of 2",
 		},
 		{
 			"Select of one field", must(dataset.Select(must(dataset.Zip(one, y(two))), "y")), []int{2, 0}, [][]int{{22}, {20}},
-			"1.0", "1: ahead [2 0], 2: ahead [2 0]", "1: place 2, 2: place 2, 1: place 0, 2: place 0", "",
+			"1.0", "1: place 2, 2: place 2, 1: place 0, 2: place 0", "",
 		},
 		{
 			"Rename", y(fast), []int{2, 0}, [][]int{{32}, {30}},
-			"3.0", "3: ahead [2 0]", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
+			"3.0", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
 		},
 		{
 			"an empty Concat part", must(dataset.Concat(one, journal{id: 4, log: &log}, two)), []int{3}, [][]int{{20}},
-			"2.0", "2: ahead [0]", "2: place 0", "",
+			"2.0", "2: place 0", "",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -127,9 +126,6 @@ func TestCombinationsPassEverythingOn(t *testing.T) {
 			if got := dataset.Name(c.ds, c.indices[len(c.indices)-1]); got != c.sample {
 				t.Errorf("name %q, want %q", got, c.sample)
 			}
-			log = nil
-			dataset.ReadAhead(t.Context(), c.ds, c.indices)
-			check("ReadAhead", c.ahead)
 
 			r, err := c.ds.Open()
 			if err != nil {

@@ -68,16 +68,6 @@ func (c *concat) Name(i int) string {
 	return Name(c.children[child], local)
 }
 
-func (c *concat) ReadAhead(ctx context.Context, indices []int) {
-	parts := make([]part, len(c.children))
-	c.divide(parts, indices)
-	for child, p := range parts {
-		if len(p.indices) > 0 {
-			ReadAhead(ctx, c.children[child], p.indices)
-		}
-	}
-}
-
 func (c *concat) Foresee(f Future) (stop func()) {
 	return foreseeAll(c.children, func(child int) Future {
 		return translated{f, func(indices []int) []int {

@@ -31,11 +31,9 @@
 //     in steady state. Its errors say what is wrong. They do not name the
 //     sample: the loader and [At] add its name;
 //   - Name ([Namer]): a file's path or a record's key, for errors;
-//   - ReadAhead ([ReadAheader]), where storage is slow: it asks for samples
-//     before they are placed;
-//   - Foresee ([Foreseer]), where storage is so slow that data must be requested
-//     long before: it gets the whole order of an epoch. [ForeseeFiles] is enough for
-//     datasets that read files;
+//   - Foresee ([Foreseer]), where storage is slow: it gets the whole order of an epoch,
+//     and requests data long before it is needed. [ForeseeFiles] is enough for datasets
+//     that read files;
 //   - PlaceParts ([PartReader]), where a part of a large encoded file may be enough;
 //   - PlaceBatch ([BatchReader]), where many samples at once are faster than
 //     one by one. It must write what Place would;
@@ -50,7 +48,7 @@ import "context"
 // A Dataset is a fixed collection of samples that share one Spec.
 //
 // Several goroutines use it at once. It must not change while a loader uses it.
-// The interfaces [Namer], [ReadAheader], [Foreseer] and [Awaiter] extend it.
+// The interfaces [Namer], [Foreseer] and [Awaiter] extend it.
 type Dataset interface {
 	// Len is the number of samples. Their indices are 0 to Len()-1. It is [Unknown] for a
 	// dataset that is read from a stream.
@@ -109,21 +107,4 @@ func Name(ds Dataset, i int) string {
 		return n.Name(i)
 	}
 	return ""
-}
-
-// A ReadAheader is a Dataset that wants to know which samples will be placed
-// soon, so that slow storage works while the processors work.
-type ReadAheader interface {
-	// ReadAhead starts fetching the samples and returns without waiting for
-	// them. It is only advice, so it reports no errors: Place will. It may be
-	// called by several goroutines at once.
-	ReadAhead(ctx context.Context, indices []int)
-}
-
-// ReadAhead passes the indices to ds if it is a [ReadAheader], and does nothing
-// otherwise. Datasets that wrap another one use it.
-func ReadAhead(ctx context.Context, ds Dataset, indices []int) {
-	if r, ok := ds.(ReadAheader); ok {
-		r.ReadAhead(ctx, indices)
-	}
 }

@@ -20,10 +20,9 @@ func (s squares) Spec() dataset.Spec {
 	}
 }
 
-func (s squares) Name(i int) string                            { return fmt.Sprintf("square of %d", i) }
-func (s squares) ReadAhead(ctx context.Context, indices []int) { fmt.Println("soon:", indices) }
-func (s squares) Open() (dataset.Reader, error)                { return s, nil }
-func (s squares) Close() error                                 { return nil }
+func (s squares) Name(i int) string             { return fmt.Sprintf("square of %d", i) }
+func (s squares) Open() (dataset.Reader, error) { return s, nil }
+func (s squares) Close() error                  { return nil }
 
 func (s squares) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := dataset.CheckIndex(i, s.n); err != nil {
@@ -40,14 +39,12 @@ func (s squares) Place(ctx context.Context, i int, dst dataset.Slot) error {
 
 func ExampleDataset() {
 	ds := squares{10}
-	dataset.ReadAhead(context.Background(), ds, []int{4})
 	s, err := dataset.At(context.Background(), ds, 4)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(dataset.Name(ds, 4), s["numbers"].Data(), s["square"].Data())
 	// Output:
-	// soon: [4]
 	// square of 4 [1 2 3 4] 16
 }
 

@@ -58,11 +58,13 @@ func (photoFolder) Foresee(f dataset.Future) (stop func()) {
 	})
 }
 
-// A dataset of files says which of them it will read. A folder of the operating system does
-// not use that; the file system of package objects does.
+// A dataset of files says which of them it will read. The operating system, or the file system of
+// package objects, then fetches them in that order.
 func ExampleForeseeFiles() {
-	fmt.Println(dataset.Foresee(photoFolder{}, epoch{{4, 0}}) == nil)
-	// Output: true
+	if stop := dataset.Foresee(photoFolder{}, epoch{{4, 0}}); stop != nil {
+		defer stop() // of a loader: when all batches are complete
+	}
+	// Output:
 }
 
 // A packed file leaves out a large field, once its checksum has been compared. Its reader

@@ -27,7 +27,6 @@ type Folder struct {
 	classes []folderClass // at least one
 	ends    []int         // of every class, in samples
 	max     int64         // bytes of a file
-	advisor files.Advisor
 	skipped map[string]int
 }
 
@@ -202,25 +201,8 @@ func (f *Folder) Labels() []int {
 // Open makes a Reader. It holds no open file between two samples.
 func (f *Folder) Open() (Reader, error) { return folderReader{f}, nil }
 
-// ReadAhead asks the operating system (Linux or macOS) to read the files ahead.
-// It opens each of them, which takes 7 µs on Linux for a file in the page
-// cache. That is a third of the time to read a JPEG photo of 107 kB from there.
-// So it pays for slow storage, and costs time for files that are cached. It
-// passes the advice on to the store of an objects.FS. It does nothing for other
-// files that are not files of the operating system.
-func (f *Folder) ReadAhead(ctx context.Context, indices []int) {
-	for _, i := range indices {
-		if ctx.Err() != nil {
-			return
-		}
-		if CheckIndex(i, f.Len()) == nil {
-			f.advisor.Advise(f.fsys, f.Path(i))
-		}
-	}
-}
-
-// Foresee passes the future on to the store of an objects.FS, as the files that will be
-// read. Other file systems do not use it.
+// Foresee begins to fetch the files before they are read, where that is of use: see
+// [ForeseeFiles].
 func (f *Folder) Foresee(future Future) (stop func()) {
 	return ForeseeFiles(f.fsys, future, FileBlocks{
 		Len: f.Len(),

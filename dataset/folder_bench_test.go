@@ -60,19 +60,3 @@ func BenchmarkFolderPlace(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "files/s")
 }
-
-// BenchmarkReadAhead reads batches of 100 images of 107 kB ahead that are in the page
-// cache already: the cost of read-ahead without any benefit.
-func BenchmarkReadAhead(b *testing.B) {
-	var ds dataset.ReadAheader = imageFolder(b, os.DirFS(manyFiles(b, 1, 100, strings.Repeat("x", 107_000))))
-	indices := make([]int, 100)
-	for i := range indices {
-		indices[i] = i
-	}
-	ctx := b.Context()
-	b.ReportAllocs()
-	for b.Loop() {
-		ds.ReadAhead(ctx, indices)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(100*b.N), "ns/file")
-}

@@ -132,32 +132,6 @@ func TestPlaceOfAFolderStopsWhenCancelled(t *testing.T) {
 	if _, err := dataset.At(ctx, f, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want context.Canceled", err)
 	}
-	f.ReadAhead(ctx, []int{0})
-}
-
-func TestReadAheadAcceptsAnyIndices(t *testing.T) {
-	root := t.TempDir()
-	write(t, filepath.Join(root, "cat", "a.jpg"), "a")
-	write(t, filepath.Join(root, "cat", "b.jpg"), "b")
-	f := imageFolder(t, os.DirFS(root))
-	if err := os.Remove(filepath.Join(root, "cat", "b.jpg")); err != nil {
-		t.Fatal(err)
-	}
-	f.ReadAhead(t.Context(), []int{0, 1, -1, 2})
-	imageFolder(t, pets).ReadAhead(t.Context(), []int{0})
-}
-
-func TestReadAheadOpensFilesOfNoOtherSystemTwice(t *testing.T) {
-	fsys := &datatest.OpenedFS{FS: pets}
-	f := imageFolder(t, fsys)
-	fsys.Opens() // by the scan
-	for range 3 {
-		f.ReadAhead(t.Context(), []int{0, 1, 2})
-	}
-	opens := fsys.Opens()
-	if first := f.Path(0); len(opens) != 1 || opens[first] != 1 {
-		t.Errorf("files were opened: %v, want %s once, which shows of what kind they are", opens, first)
-	}
 }
 
 func TestPlaceOfAFolderAllocatesOnlyToOpenTheFile(t *testing.T) {

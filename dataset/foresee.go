@@ -17,8 +17,7 @@ type Future interface {
 }
 
 // A Foreseer is a Dataset that wants to know the future: so it can fetch what samples need
-// in the order in which it is needed, and knows when it is no longer needed. A dataset
-// that makes the advice of [ReadAheader] superfluous in this way ignores the advice.
+// in the order in which it is needed, and knows when it is no longer needed.
 type Foreseer interface {
 	// Foresee tells the batches of an epoch. It returns soon, and starts what fetches. A
 	// loader calls it for an epoch before its first batch is begun, which may be while the

@@ -33,14 +33,18 @@ type FilePart struct {
 	Len  int64 // in bytes, or -1 for the whole file
 }
 
-// ForeseeFiles passes f on to fsys if it is a [FileForeseer], and returns nil otherwise.
-// Datasets that read files use it in their method Foresee.
+// ForeseeFiles passes f on to fsys if it is a [FileForeseer]. Datasets that read files use it in
+// their method Foresee.
 //
-// A part is found again by its path, offset and length alone. So a Reader must read it by
-// one ReadAt of exactly these bytes.
+// Of any other file system it begins to open the files. If they are files of the operating
+// system, it asks it to read their parts ahead (Linux and macOS), as far as the next batch and 16
+// MiB. Where the first part of a batch is in memory, like some before it, it leaves out the others.
+//
+// A FileForeseer finds a part again by its path, offset and length alone. So a Reader must read
+// it by one ReadAt of exactly these bytes.
 func ForeseeFiles(fsys fs.FS, f Future, b FileBlocks) (stop func()) {
 	if s, ok := fsys.(FileForeseer); ok {
 		return s.ForeseeFiles(f, b)
 	}
-	return nil
+	return advise(fsys, f, b)
 }

@@ -30,8 +30,6 @@ func (j journal) Spec() dataset.Spec {
 	return dataset.Spec{{Name: "x", Dtype: dataset.Int}}
 }
 
-func (j journal) ReadAhead(_ context.Context, indices []int) { j.note("ahead %v", indices) }
-
 func (j journal) Open() (dataset.Reader, error) {
 	j.note("open")
 	if j.refuse != nil {

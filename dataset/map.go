@@ -68,8 +68,6 @@ func (m *mapped) Spec() Spec { return m.spec }
 
 func (m *mapped) Name(i int) string { return Name(m.inner, i) }
 
-func (m *mapped) ReadAhead(ctx context.Context, indices []int) { ReadAhead(ctx, m.inner, indices) }
-
 func (m *mapped) Foresee(f Future) (stop func()) { return Foresee(m.inner, f) }
 
 func (m *mapped) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {

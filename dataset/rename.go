@@ -49,5 +49,3 @@ func (r *renamed) Foresee(f Future) (stop func()) { return Foresee(r.inner, f) }
 func (r *renamed) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
 	return Await(ctx, r.inner, n, idle)
 }
-
-func (r *renamed) ReadAhead(ctx context.Context, indices []int) { ReadAhead(ctx, r.inner, indices) }

@@ -141,7 +141,6 @@ func TestImageFolderReadsNamesThatAreNotUTF8(t *testing.T) {
 	if got := string(dataset.ValuesOf[uint8](s["image"])); got != "image" {
 		t.Errorf("got %q", got)
 	}
-	f.ReadAhead(t.Context(), []int{0})
 }
 
 func TestImageFolderNamesAtMostTenErrors(t *testing.T) {

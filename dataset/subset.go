@@ -46,13 +46,6 @@ func (s *subset) Name(i int) string {
 	return Name(s.inner, s.indices[i])
 }
 
-func (s *subset) ReadAhead(ctx context.Context, indices []int) {
-	if r, ok := s.inner.(ReadAheader); ok {
-		inner, _ := s.translate(make([]int, 0, len(indices)), indices)
-		r.ReadAhead(ctx, inner)
-	}
-}
-
 func (s *subset) Foresee(f Future) (stop func()) {
 	return Foresee(s.inner, translated{f, func(indices []int) []int {
 		inner := indices[:0]

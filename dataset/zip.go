@@ -84,12 +84,6 @@ func (z *zip) failed(k, i int, err error) error {
 	return err
 }
 
-func (z *zip) ReadAhead(ctx context.Context, indices []int) {
-	for _, ds := range z.children {
-		ReadAhead(ctx, ds, indices)
-	}
-}
-
 func (z *zip) Foresee(f Future) (stop func()) {
 	return foreseeAll(z.children, func(int) Future { return f })
 }

@@ -128,11 +128,6 @@ func (x *Pipeline) Spec() dataset.Spec { return x.spec }
 // Name is the sample's name in the underlying dataset.
 func (x *Pipeline) Name(i int) string { return dataset.Name(x.inner, i) }
 
-// ReadAhead passes the indices on to the underlying dataset, if that reads ahead.
-func (x *Pipeline) ReadAhead(ctx context.Context, indices []int) {
-	dataset.ReadAhead(ctx, x.inner, indices)
-}
-
 // Foresee passes the future on to the underlying dataset, if that wants to know it.
 func (x *Pipeline) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(x.inner, f) }
 

@@ -4,7 +4,6 @@
 package coco
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A Dataset is the images of an annotation file, in the order of their ids, as in
@@ -44,8 +42,6 @@ type Dataset struct {
 	runs       []uint32  // of all run-length encoded masks
 	parts      []int     // ends of polygons in points
 	keys       []float32 // of all objects that have any: x, y and visibility of every keypoint
-	advisor    files.Advisor
-	segAdvisor files.Advisor
 }
 
 // A Category is a class of objects.
@@ -240,24 +236,7 @@ func (d *Dataset) Name(i int) string {
 	return d.Path(i)
 }
 
-// ReadAhead asks the operating system (Linux or macOS), or the store of an objects.FS, to
-// read the images ahead.
-func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
-	for _, i := range indices {
-		if ctx.Err() != nil {
-			return
-		}
-		if dataset.CheckIndex(i, d.Len()) == nil {
-			d.advisor.Advise(d.fsys, d.Path(i))
-			if d.panoptic {
-				d.segAdvisor.Advise(d.fsys, d.segmentsPath(i))
-			}
-		}
-	}
-}
-
-// Foresee passes the future on to the store of an objects.FS, as the files that will be
-// read. Other file systems do not use it.
+// Foresee begins to fetch the files before they are read: see [dataset.ForeseeFiles].
 func (d *Dataset) Foresee(future dataset.Future) (stop func()) {
 	return dataset.ForeseeFiles(d.fsys, future, dataset.FileBlocks{
 		Len: d.Len(),

@@ -24,8 +24,6 @@ type Dataset struct {
 	images, masks fs.FS
 	pairs         []Pair
 	max           int64 // bytes of a file
-	advisor       files.Advisor
-	maskAdvisor   files.Advisor
 }
 
 // Pairs makes a dataset of pairs of files: images in one file system, masks in another,
@@ -65,22 +63,7 @@ func (d *Dataset) Name(i int) string {
 	return d.pairs[i].Image
 }
 
-// ReadAhead asks the operating system (Linux or macOS), or the store of an objects.FS, to
-// read the files ahead.
-func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
-	for _, i := range indices {
-		if ctx.Err() != nil {
-			return
-		}
-		if dataset.CheckIndex(i, d.Len()) == nil {
-			d.advisor.Advise(d.images, d.pairs[i].Image)
-			d.maskAdvisor.Advise(d.masks, d.pairs[i].Mask)
-		}
-	}
-}
-
-// Foresee passes the future on to the stores of objects.FS, as the files that will be read.
-// Other file systems do not use it.
+// Foresee begins to fetch the files before they are read: see [dataset.ForeseeFiles].
 func (d *Dataset) Foresee(future dataset.Future) (stop func()) {
 	image := func(i int, dst []dataset.FilePart) []dataset.FilePart {
 		return append(dst, dataset.FilePart{Path: d.pairs[i].Image, Len: -1})

@@ -70,7 +70,7 @@ func (t *items) Open() (dataset.Reader, error) {
 	return &itemReader{items: t, head: make([]byte, len(t.head)), order: arrays.NewReorder(t.header.Shape)}, nil
 }
 
-// Foresee passes the future on to a file system of objects, as the files that will be read.
+// Foresee begins to fetch the files before they are read: see [dataset.ForeseeFiles].
 func (t *items) Foresee(f dataset.Future) (stop func()) {
 	return dataset.ForeseeFiles(t.FS, f, dataset.FileBlocks{
 		Len: t.Len(),

@@ -138,16 +138,6 @@ func (f *file) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// ReadAhead passes the advice to the store. It reports false if the store does not
-// take any.
-func (f *file) ReadAhead(off, n int64) bool {
-	store, ok := f.fs.store.(ReadAheader)
-	if ok {
-		store.ReadAhead(f.fs.ctx, f.object, off, n)
-	}
-	return ok
-}
-
 // An openFolder is a folder that was opened.
 type openFolder struct {
 	fs      *FS

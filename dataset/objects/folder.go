@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -157,10 +158,17 @@ func (d folder) read(o Object, p []byte, off int64) error {
 	return files.Cause(err)
 }
 
-// ReadAhead asks the operating system to read the bytes (Linux and macOS).
-func (d folder) ReadAhead(_ context.Context, o Object, off, n int64) {
-	if f, _, err := d.open(o.Name); err == nil {
-		files.WillNeed(f, off, n)
-		f.Close()
-	}
+// Foresee asks the operating system to read the blocks ahead: see [dataset.ForeseeFiles].
+func (d folder) Foresee(f dataset.Future, b Blocks) (stop func()) {
+	return dataset.ForeseeFiles(os.DirFS(string(d)), f, dataset.FileBlocks{
+		Len:  b.Len,
+		Of:   b.Of,
+		Once: b.Once,
+		At: func(block int, dst []dataset.FilePart) []dataset.FilePart {
+			for _, b := range b.At(block, nil) {
+				dst = append(dst, dataset.FilePart{Path: b.Object.Name, Off: b.Off, Len: b.Len})
+			}
+			return dst
+		},
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 func TestFolderNoticesReplacedFiles(t *testing.T) {
@@ -70,5 +71,33 @@ func TestListingAFolderSaysWhichFileIsMissing(t *testing.T) {
 		if errs != 1 {
 			t.Errorf("%s: %d errors, want 1", missing, errs)
 		}
+	}
+}
+
+// Every system but Windows reads its blocks ahead.
+func TestAFolderFetchesBlocksInAdvance(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.bin"), make([]byte, 100), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan int, 10)
+	stop := objects.Folder(dir).(objects.Foreseer).Foresee(datatest.Future{{1, 3}, {0}}, objects.Blocks{
+		Len: 2,
+		Of:  func(sample int) int { return sample / 2 },
+		At: func(b int, dst []objects.Block) []objects.Block {
+			asked <- b
+			return append(dst, objects.Block{Object: objects.Object{Name: "a.bin", Size: 100}, Off: 50, Len: 50})
+		},
+		Once: true,
+	})
+	if stop == nil {
+		t.Skip("this system takes no advice")
+	}
+	if a, b := <-asked, <-asked; a != 0 || b != 1 {
+		t.Errorf("asked for the blocks %d and %d, want 0 and 1", a, b)
+	}
+	stop()
+	if len(asked) > 0 {
+		t.Errorf("asked for block %d again", <-asked)
 	}
 }

@@ -65,7 +65,6 @@ type memory struct {
 	data  []byte // of all
 	stats atomic.Int32
 	reads atomic.Int32
-	ahead []string
 }
 
 func (m *memory) List(context.Context, string) iter.Seq2[objects.Object, error] {
@@ -155,35 +154,6 @@ func TestSmallReadsShareRequests(t *testing.T) {
 	}
 	if n := m.reads.Load(); n != 1 {
 		t.Errorf("a whole file takes %d reads of the store, want 1", n)
-	}
-}
-
-func (m *memory) ReadAhead(_ context.Context, o objects.Object, off, n int64) {
-	m.ahead = append(m.ahead, fmt.Sprintf("%s %d+%d", o.Name, off, n))
-}
-
-func TestReadAheadReachesTheStore(t *testing.T) {
-	var file bytes.Buffer
-	if err := packed.Write(t.Context(), &file, datatest.Pairs(t)); err != nil {
-		t.Fatal(err)
-	}
-	m := &memory{list: []objects.Object{{Name: "x/1.jpg", Size: int64(file.Len())}, {Name: "x/2.jpg", Size: int64(file.Len())}}, data: file.Bytes()}
-	fsys, err := objects.NewFS(t.Context(), m, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	images, err := dataset.ImageFolder(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := packed.Open(fsys, "x/2.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	images.ReadAhead(t.Context(), []int{1, 0})
-	records.ReadAhead(t.Context(), []int{3, 1})
-	if got, want := strings.Join(m.ahead, ", "), "x/2.jpg 0+0, x/1.jpg 0+0, x/2.jpg 18+6, x/2.jpg 6+6"; got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

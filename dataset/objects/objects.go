@@ -68,14 +68,6 @@ type Store interface {
 	ReadAt(ctx context.Context, o Object, p []byte, off int64) error
 }
 
-// A ReadAheader is a [Store] that can fetch bytes before they are read, such as one
-// with a cache.
-type ReadAheader interface {
-	// ReadAhead begins to fetch n bytes of o from byte off on, without waiting for
-	// them. n = 0 means up to the end. It is only advice, so it reports no errors.
-	ReadAhead(ctx context.Context, o Object, off, n int64)
-}
-
 // Identified is a [Store] or a [Remote] that can be told from all others.
 type Identified interface {
 	// Identity names the service and where in it the objects are. It is the same in

@@ -40,7 +40,7 @@ type items struct {
 func (t *items) Spec() dataset.Spec            { return t.spec }
 func (t *items) Open() (dataset.Reader, error) { return &itemReader{items: t}, nil }
 
-// Foresee passes the future on to a file system of objects, as the files that will be read.
+// Foresee begins to fetch the files before they are read: see [dataset.ForeseeFiles].
 func (t *items) Foresee(f dataset.Future) (stop func()) {
 	return dataset.ForeseeFiles(t.FS, f, dataset.FileBlocks{
 		Len: t.Len(),

@@ -34,7 +34,6 @@
 package packed
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -166,20 +165,7 @@ func (p *File) Name(i int) string {
 	return fmt.Sprintf("%s, record %d", p.name, i)
 }
 
-// ReadAhead asks the operating system (Linux or macOS) to read the samples
-// ahead.
-func (p *File) ReadAhead(ctx context.Context, indices []int) {
-	files.Advise(ctx, p.fsys, p.name, indices, func(i int) (offset, n int64) {
-		if i < 0 || i >= p.n {
-			return 0, 0
-		}
-		from := p.layout.start(i)
-		return from, p.layout.start(i+1) - from
-	})
-}
-
-// Foresee passes the future on to a file system of objects, as the samples that will be read.
-// Other file systems do not use it.
+// Foresee begins to fetch the samples before they are read: see [dataset.ForeseeFiles].
 func (p *File) Foresee(f dataset.Future) (stop func()) {
 	return dataset.ForeseeFiles(p.fsys, f, dataset.FileBlocks{
 		Len: p.n,

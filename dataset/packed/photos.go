@@ -72,9 +72,6 @@ type photos struct {
 func (p *photos) Len() int           { return p.inner.Len() }
 func (p *photos) Spec() dataset.Spec { return p.inner.Spec() }
 func (p *photos) Name(i int) string  { return dataset.Name(p.inner, i) }
-func (p *photos) ReadAhead(ctx context.Context, indices []int) {
-	dataset.ReadAhead(ctx, p.inner, indices)
-}
 
 // Await waits for samples of the underlying dataset, if its length is unknown.
 func (p *photos) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {

@@ -30,7 +30,6 @@ func TestItemsReadsWhatWriteItemsWrote(t *testing.T) {
 	if got, want := dataset.Name(ds, 3), "00000003.raw"; got != want {
 		t.Errorf("sample 3 is named %q, want %q", got, want)
 	}
-	dataset.ReadAhead(t.Context(), ds, []int{0, 4})
 }
 
 func TestOpenRawReadsWhatWriteRawWrote(t *testing.T) {
@@ -55,7 +54,6 @@ func TestOpenRawReadsWhatWriteRawWrote(t *testing.T) {
 		if got, want := dataset.Name(ds, 3), "pairs, record 3"; got != want {
 			t.Errorf("sample 3 is named %q, want %q", got, want)
 		}
-		dataset.ReadAhead(t.Context(), ds, []int{0, 4})
 	}
 }
 

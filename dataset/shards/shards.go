@@ -39,7 +39,6 @@
 package shards
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -154,31 +153,6 @@ func (d *Dataset) key(b, row int) string {
 	}
 	defer d.memory.release(h)
 	return d.index.layout.Key(h.sample(row))
-}
-
-// ReadAhead tells the store which blocks hold these samples, if it is an
-// [objects.ReadAheader]: one with a cache. It leaves out blocks that are in memory.
-func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
-	s, ok := d.store.(objects.ReadAheader)
-	if !ok {
-		return
-	}
-	told := make(map[int]bool)
-	for _, i := range indices {
-		if dataset.CheckIndex(i, d.Len()) != nil {
-			continue
-		}
-		b, _ := d.index.find(i)
-		if told[b] {
-			continue
-		}
-		told[b] = true
-		if !d.memory.has(b) {
-			for _, r := range d.index.blocks[b].ranges(nil) {
-				s.ReadAhead(ctx, d.object(b), r.Off, r.Len)
-			}
-		}
-	}
 }
 
 // object is the object that block b is in.

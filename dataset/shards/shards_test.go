@@ -3,7 +3,6 @@ package shards_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -147,16 +146,6 @@ func TestACancelledReaderDoesNotFailTheOthers(t *testing.T) {
 			t.Errorf("errors %v, want one, of the cancelled Reader", got)
 		}
 	})
-}
-
-func TestReadAheadNamesEachBlockOnce(t *testing.T) {
-	s, index := numbered(t)
-	ds := numberedDataset(t, s, index)
-	place(t, datatest.Open(t, ds), newSlot(ds), 0)
-	ds.ReadAhead(t.Context(), []int{12, 3, 19, 13, -1, 18, 100})
-	if got, want := fmt.Sprint(s.ahead), "[s1.tar 0 5120 s1.tar 5120 5120]"; got != want {
-		t.Errorf("read ahead %s, want %s", got, want)
-	}
 }
 
 func TestNamesHaveKeysWhileTheBlockIsInMemory(t *testing.T) {

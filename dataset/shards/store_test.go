@@ -26,7 +26,6 @@ type memoryStore struct {
 
 	mu    sync.Mutex
 	reads []string // "name offset length"
-	ahead []string // the same of ReadAhead
 }
 
 func (s *memoryStore) List(_ context.Context, prefix string) iter.Seq2[objects.Object, error] {
@@ -71,12 +70,6 @@ func (s *memoryStore) ReadAt(ctx context.Context, o objects.Object, p []byte, of
 		s.damage(o.Name, off, p)
 	}
 	return nil
-}
-
-func (s *memoryStore) ReadAhead(_ context.Context, o objects.Object, off, n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ahead = append(s.ahead, fmt.Sprint(o.Name, " ", off, " ", n))
 }
 
 // take returns the reads since the last call.

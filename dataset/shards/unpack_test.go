@@ -87,15 +87,6 @@ func TestBlocksAreUnpackedFromAllTheirRanges(t *testing.T) {
 	if got := s.take(); !slices.Equal(got, want) {
 		t.Errorf("reads %q, want %q", got, want)
 	}
-	ds.ReadAhead(t.Context(), []int{3})
-	if len(s.ahead) > 0 {
-		t.Errorf("read ahead %q, want none of a block in memory", s.ahead)
-	}
-	fresh := open(t, s, format, index, shards.Scalar[int64]("n", "cls"))
-	fresh.ReadAhead(t.Context(), []int{3, 4})
-	if !slices.Equal(s.ahead, want[:2]) {
-		t.Errorf("read ahead %q, want %q", s.ahead, want[:2])
-	}
 }
 
 // TestUnpackedBlocksCountAsTheyAre has an index that says 100 bytes per block.

@@ -43,7 +43,6 @@ type Boxes struct {
 	max     int64
 	ids     []string
 	objects [][]object // of every image
-	advisor files.Advisor
 }
 
 type object struct {
@@ -205,21 +204,7 @@ func (d *Boxes) Name(i int) string {
 	return d.Path(i)
 }
 
-// ReadAhead asks the operating system (Linux or macOS), or the store of an objects.FS, to
-// read the images ahead.
-func (d *Boxes) ReadAhead(ctx context.Context, indices []int) {
-	for _, i := range indices {
-		if ctx.Err() != nil {
-			return
-		}
-		if dataset.CheckIndex(i, d.Len()) == nil {
-			d.advisor.Advise(d.fsys, d.Path(i))
-		}
-	}
-}
-
-// Foresee passes the future on to the store of an objects.FS, as the files that will be
-// read. Other file systems do not use it.
+// Foresee begins to fetch the files before they are read: see [dataset.ForeseeFiles].
 func (d *Boxes) Foresee(future dataset.Future) (stop func()) {
 	return dataset.ForeseeFiles(d.fsys, future, dataset.FileBlocks{
 		Len: d.Len(),

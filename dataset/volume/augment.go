@@ -79,11 +79,6 @@ func (x *Augmented) Spec() dataset.Spec { return x.spec }
 // Name is the sample's name in the underlying dataset.
 func (x *Augmented) Name(i int) string { return dataset.Name(x.inner, i) }
 
-// ReadAhead passes the advice on to the underlying dataset.
-func (x *Augmented) ReadAhead(ctx context.Context, indices []int) {
-	dataset.ReadAhead(ctx, x.inner, indices)
-}
-
 // Foresee passes the future on to the underlying dataset.
 func (x *Augmented) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(x.inner, f) }
 

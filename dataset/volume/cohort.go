@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A Cohort is a set of patients, each with the same named volumes, made by
@@ -35,7 +34,6 @@ type core struct {
 	all      []patient
 	channels []int // per source
 	cache    *cache
-	advisor  files.Advisor
 }
 
 // patient is what the headers tell about a patient.

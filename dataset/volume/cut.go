@@ -117,34 +117,9 @@ func (c *Cut) String() string {
 	return fmt.Sprintf("%v\n  cut       %v: %d samples\n  store     %s", c.cohort, c.parts, c.Len(), strings.Join(fields, ", "))
 }
 
-// ReadAhead asks the operating system (Linux or macOS) to read ahead the files
-// of patients that are not in the cache. It does not do so for data files of
-// detached headers.
-func (c *Cut) ReadAhead(ctx context.Context, indices []int) {
-	last := -1
-	for _, i := range indices {
-		if ctx.Err() != nil {
-			return
-		}
-		if dataset.CheckIndex(i, c.Len()) != nil {
-			continue
-		}
-		p := c.cohort.patients[c.parts.patient(i)]
-		if p == last || c.cohort.cache.has(p) {
-			continue
-		}
-		last = p
-		for _, file := range c.cohort.all[p].files {
-			if file != "" {
-				c.cohort.advisor.Advise(c.cohort.fsys, file)
-			}
-		}
-	}
-}
-
-// Foresee passes the future on to a file system of objects, as the files of patients that are
-// not in the cache when their turn comes. Files of more than 64 MiB, folders, and data files of
-// detached headers are left out.
+// Foresee begins to fetch the files of patients before they are read, if they are not in the
+// cache when their turn comes: see [dataset.ForeseeFiles]. Files of more than 64 MiB, folders, and
+// data files of detached headers are left out.
 func (c *Cut) Foresee(f dataset.Future) (stop func()) {
 	s := c.cohort
 	return dataset.ForeseeFiles(s.fsys, f, dataset.FileBlocks{

@@ -46,18 +46,12 @@ func (a *arrays) Name(i int) string {
 	return fmt.Sprintf("%s, index %d", a.fields[0].File, i)
 }
 
-func (a *arrays) ReadAhead(ctx context.Context, indices []int) {
-	for _, f := range a.fields {
-		if f.data == nil {
-			files.Records{Offset: f.offset, Size: f.record, N: f.n}.Advise(ctx, f.FS, f.File, indices)
-		}
-	}
-}
-
-// Foresee passes the future on to a file system of objects. It leaves out fields in memory, and
-// small samples, which are read together with others.
+// Foresee begins to fetch the samples before they are read. It leaves out fields in memory, and
+// small samples of a file system that fetches what one ReadAt reads, because they are read
+// together with others.
 func (a *arrays) Foresee(future dataset.Future) (stop func()) {
-	alone := func(f *Array) bool { return f.data == nil && f.record > files.Small }
+	_, exact := a.fields[0].FS.(dataset.FileForeseer)
+	alone := func(f *Array) bool { return f.data == nil && (f.record > files.Small || !exact) }
 	if !slices.ContainsFunc(a.fields, alone) {
 		return nil
 	}

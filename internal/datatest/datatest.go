@@ -167,12 +167,22 @@ func RefusesOtherIndices(t *testing.T, ds dataset.Dataset) {
 		if got := dataset.Name(ds, i); got != "" {
 			t.Errorf("sample %d of %d is named %q", i, ds.Len(), got)
 		}
-		dataset.ReadAhead(t.Context(), ds, []int{i, 0})
+		if stop := dataset.Foresee(ds, Future{{i, 0}}); stop != nil {
+			stop()
+		}
 	}
 	if err := r.Place(t.Context(), ds.Len()-1, slot); err != nil {
 		t.Errorf("last sample: %v", err)
 	}
 }
+
+// A Future is batches of samples, none of which are begun.
+type Future [][]int
+
+func (f Future) Len() int                      { return len(f) }
+func (f Future) At(batch int, dst []int) []int { return append(dst, f[batch]...) }
+func (f Future) Begun() int                    { return 0 }
+func (f Future) Done() int                     { return 0 }
 
 // Golden decodes testdata/golden.json of the package under test into v.
 func Golden(t testing.TB, v any) {

@@ -4,5 +4,9 @@ package files
 
 import "os"
 
-// advise does nothing: this system has no such call.
+// TakesAdvice says whether the operating system can be asked to read files ahead.
+const TakesAdvice = false
+
 func advise(*os.File, int64, int64) {}
+
+func resident(*os.File, int64) bool { return false }

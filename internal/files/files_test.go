@@ -1,7 +1,6 @@
 package files_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -115,26 +114,4 @@ func TestReaderAtReadsFilesThatCanSeek(t *testing.T) {
 	if _, err := files.ReaderAt(struct{ fs.File }{f}); err == nil {
 		t.Error("a stream is read at an offset")
 	}
-}
-
-func TestAdvisorGivesUpOnOtherFileSystems(t *testing.T) {
-	opened := counting{fstest.MapFS{"f": {Data: []byte("a")}}, new(int)}
-	var a files.Advisor
-	for range 3 {
-		a.Advise(opened, "f")
-	}
-	if *opened.n != 1 {
-		t.Errorf("opened %d times, want once", *opened.n)
-	}
-	files.Records{Size: 1, N: 1}.Advise(context.Background(), opened, "f", []int{0, 1})
-}
-
-type counting struct {
-	fs.FS
-	n *int
-}
-
-func (c counting) Open(name string) (fs.File, error) {
-	*c.n++
-	return c.FS.Open(name)
 }

@@ -12,7 +12,6 @@ import (
 type List struct {
 	FS      fs.FS
 	paths   Paths
-	advisor Advisor
 	regular []atomic.Uint32 // a bit per file: set once it was found to be regular
 }
 
@@ -48,16 +47,4 @@ func (l *List) OpenFile(ctx context.Context, i int) (fs.File, int64, error) {
 		l.regular[i/32].Or(bit)
 	}
 	return OpenSample(fsys, name)
-}
-
-// ReadAhead asks the operating system to read the files with these indices ahead.
-func (l *List) ReadAhead(ctx context.Context, indices []int) {
-	for _, i := range indices {
-		if ctx.Err() != nil {
-			return
-		}
-		if name := l.Name(i); name != "" {
-			l.advisor.Advise(l.FS, name)
-		}
-	}
 }

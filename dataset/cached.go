@@ -40,7 +40,7 @@ func Cached(ds Dataset, limit int64) (*Cache, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Cache{inner: ds, entries: make([]atomic.Uint64, ds.Len()), readers: make(map[*cacheCounts]struct{})}
+	c := &Cache{Wrap: Wrap{ds}, entries: make([]atomic.Uint64, ds.Len()), readers: make(map[*cacheCounts]struct{})}
 	c.memory.limit = limit
 	c.waiting.calls = make(map[int]chan struct{})
 	for _, f := range spec {
@@ -54,7 +54,7 @@ func Cached(ds Dataset, limit int64) (*Cache, error) {
 // A Cache is a dataset that keeps its samples in memory after they were first
 // read. [Cached] makes it.
 type Cache struct {
-	inner   Dataset
+	Wrap
 	header  int             // bytes before a sample's values: a length per ragged field
 	entries []atomic.Uint64 // of every sample: absent, reading, passed, or its place in memory
 	memory  cacheMemory
@@ -98,21 +98,10 @@ type cacheCounts struct {
 // Len is the number of samples of the underlying dataset when the cache was made.
 func (c *Cache) Len() int { return len(c.entries) }
 
-// Spec is the spec of the underlying dataset.
-func (c *Cache) Spec() Spec { return c.inner.Spec() }
-
-// Name is the sample's name in the underlying dataset.
-func (c *Cache) Name(i int) string {
-	if CheckIndex(i, c.Len()) != nil {
-		return ""
-	}
-	return Name(c.inner, i)
-}
-
 // Foresee passes the future on to the underlying dataset, without the samples that are in
 // memory by the time it looks at a batch.
 func (c *Cache) Foresee(f Future) (stop func()) {
-	return Foresee(c.inner, translated{f, func(indices []int) []int {
+	return Foresee(c.Dataset, translated{f, func(indices []int) []int {
 		missing := indices[:0]
 		for _, i := range indices {
 			if CheckIndex(i, c.Len()) == nil && c.entries[i].Load() < places {
@@ -141,7 +130,7 @@ func (c *Cache) Stats() CacheStats {
 // Open opens a Reader. It is a [BatchReader] if the underlying dataset's Reader
 // is one. It is no [PartReader], because whole samples are kept.
 func (c *Cache) Open() (Reader, error) {
-	inner, err := c.inner.Open()
+	inner, err := c.Wrap.Open()
 	if err != nil {
 		return nil, err
 	}

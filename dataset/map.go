@@ -35,16 +35,16 @@ func Map(ds Dataset, spec Spec, f func(dst, src Slot) error) (Dataset, error) {
 // mapped is a dataset of some fields of another one and of fields that are computed
 // from them.
 type mapped struct {
-	inner  Dataset
-	before Spec // of inner
+	Wrap
+	before Spec // of the Dataset
 	spec   Spec
-	shared []int // for every field of inner, its index in spec if it is passed on, or -1
+	shared []int // for every field of before, its index in spec if it is passed on, or -1
 	made   []int // the other fields of spec
 	f      func(dst, src Slot) error
 }
 
 func newMapped(ds Dataset, spec Spec, f func(dst, src Slot) error) (*mapped, error) {
-	m := &mapped{inner: ds, before: ds.Spec(), spec: slices.Clone(spec), f: f}
+	m := &mapped{Wrap: Wrap{ds}, before: ds.Spec(), spec: slices.Clone(spec), f: f}
 	if err := errors.Join(m.before.Validate(), m.spec.Validate()); err != nil {
 		return nil, err
 	}
@@ -63,19 +63,10 @@ func newMapped(ds Dataset, spec Spec, f func(dst, src Slot) error) (*mapped, err
 	return m, nil
 }
 
-func (m *mapped) Len() int   { return m.inner.Len() }
 func (m *mapped) Spec() Spec { return m.spec }
 
-func (m *mapped) Name(i int) string { return Name(m.inner, i) }
-
-func (m *mapped) Foresee(f Future) (stop func()) { return Foresee(m.inner, f) }
-
-func (m *mapped) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
-	return Await(ctx, m.inner, n, idle)
-}
-
 func (m *mapped) Open() (Reader, error) {
-	inner, err := m.inner.Open()
+	inner, err := m.Wrap.Open()
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +15,7 @@ func Rename(ds Dataset, names map[string]string) (Dataset, error) {
 		return nil, err
 	}
 	before := ds.Spec()
-	r := &renamed{ds, slices.Clone(before)}
+	r := &renamed{Wrap{ds}, slices.Clone(before)}
 	var errs []error
 	for _, old := range slices.Sorted(maps.Keys(names)) {
 		k := before.Index(old)
@@ -32,20 +31,10 @@ func Rename(ds Dataset, names map[string]string) (Dataset, error) {
 	return r, nil
 }
 
-// renamed uses the readers of the underlying dataset, because readers do not
-// know names.
+// renamed uses the Readers of the underlying dataset, because they do not know names.
 type renamed struct {
-	inner Dataset
-	spec  Spec
+	Wrap
+	spec Spec
 }
 
-func (r *renamed) Len() int              { return r.inner.Len() }
-func (r *renamed) Spec() Spec            { return r.spec }
-func (r *renamed) Open() (Reader, error) { return r.inner.Open() }
-func (r *renamed) Name(i int) string     { return Name(r.inner, i) }
-
-func (r *renamed) Foresee(f Future) (stop func()) { return Foresee(r.inner, f) }
-
-func (r *renamed) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
-	return Await(ctx, r.inner, n, idle)
-}
+func (r *renamed) Spec() Spec { return r.spec }

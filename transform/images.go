@@ -20,10 +20,10 @@ import (
 
 // A Pipeline is a dataset with steps applied to its images. [Images] makes it.
 type Pipeline struct {
-	inner dataset.Dataset
-	spec  dataset.Spec
-	field int
-	raw   raw // the layout of images that are not files
+	dataset.Wrap // of the dataset of images
+	spec         dataset.Spec
+	field        int
+	raw          raw // the layout of images that are not files
 	layout
 	*program
 }
@@ -80,7 +80,7 @@ func pipelineOf(ds dataset.Dataset, steps []Step) (*Pipeline, error) {
 		return nil, fmt.Errorf("Parallel(%d): only for Compile: a loader's workers prepare several images at a time", p.hands)
 	}
 	spec := slices.Clone(ds.Spec())
-	x := &Pipeline{inner: ds, spec: spec, field: spec.Index(p.field), program: p}
+	x := &Pipeline{Wrap: dataset.Wrap{Dataset: ds}, spec: spec, field: spec.Index(p.field), program: p}
 	if x.field < 0 {
 		return nil, fmt.Errorf("the dataset has no field %q, only %v", p.field, spec)
 	}
@@ -118,29 +118,14 @@ func pipelineOf(ds dataset.Dataset, steps []Step) (*Pipeline, error) {
 	return x, nil
 }
 
-// Len is the number of samples in the underlying dataset, or [dataset.Unknown].
-func (x *Pipeline) Len() int { return x.inner.Len() }
-
 // Spec is the underlying dataset's Spec with the field of the images replaced by
 // that of the results.
 func (x *Pipeline) Spec() dataset.Spec { return x.spec }
 
-// Name is the sample's name in the underlying dataset.
-func (x *Pipeline) Name(i int) string { return dataset.Name(x.inner, i) }
-
-// Foresee passes the future on to the underlying dataset, if that wants to know it.
-func (x *Pipeline) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(x.inner, f) }
-
-// Await waits for samples of the underlying dataset, if its length is unknown. See
-// [dataset.Awaiter].
-func (x *Pipeline) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
-	return dataset.Await(ctx, x.inner, n, idle)
-}
-
 // String describes the compiled steps: what is read, what is done to it, what is
 // stored, and which other fields are passed on as they are.
 func (x *Pipeline) String() string {
-	in := x.inner.Spec()[x.field]
+	in := x.Dataset.Spec()[x.field]
 	text := fmt.Sprintf("%v → %v\n", in, x.spec[x.field])
 	from, window, views := "to RGB", "only the window that the steps need", len(x.views) > 0 && x.crops.n == 0
 	if !in.Ragged {
@@ -161,22 +146,22 @@ func (x *Pipeline) String() string {
 	} else {
 		text += "  store     " + x.output.String()
 	}
-	return text + x.passLine(x.inner.Spec())
+	return text + x.passLine(x.Dataset.Spec())
 }
 
 // Open makes a Reader for one goroutine. Readers share no memory.
 func (x *Pipeline) Open() (dataset.Reader, error) {
-	inner, err := x.inner.Open()
+	inner, err := x.Dataset.Open()
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program), unsaid: x.bytesPassing(x.inner.Spec(), x.raw.pixel == 0)}
-	r.cells = make([]dataset.Cell, len(x.inner.Spec()))
-	r.input = dataset.NewCell(x.inner.Spec()[x.field])
+	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program), unsaid: x.bytesPassing(x.Dataset.Spec(), x.raw.pixel == 0)}
+	r.cells = make([]dataset.Cell, len(x.Dataset.Spec()))
+	r.input = dataset.NewCell(x.Dataset.Spec()[x.field])
 	if len(x.views) > 0 {
-		r.viewer = newViewer(x.program, x.inner.Spec())
+		r.viewer = newViewer(x.program, x.Dataset.Spec())
 	} else if x.annotated.any() {
-		r.lane.engine.annotations = newAnnotations(x.layout, x.program, x.inner.Spec(), nil)
+		r.lane.engine.annotations = newAnnotations(x.layout, x.program, x.Dataset.Spec(), nil)
 	}
 	if x.raw.pixel == 0 {
 		r.parts, _ = inner.(dataset.PartReader)

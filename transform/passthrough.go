@@ -179,7 +179,7 @@ var readsMasks = []string{"PNG", "GIF", "BMP", "TIFF"}
 // checkFiles is the error of image files that would pass through.
 func (r *reader) checkFiles(dst dataset.Slot) error {
 	for _, f := range r.unsaid {
-		data, name := dst.Cell(f).Bytes(), r.Pipeline.inner.Spec()[f].Name
+		data, name := dst.Cell(f).Bytes(), r.Pipeline.Dataset.Spec()[f].Name
 		for i := range formats {
 			if !certain(&formats[i], data) {
 				continue

@@ -56,7 +56,7 @@ func (c *CompiledSamples) Into(dst, from dataset.Slot, seed uint64) error {
 	if err := checkSlot("the result", dst, c.Spec()); err != nil {
 		return err
 	}
-	if err := checkSlot("the sample", from, c.pipeline.inner.Spec()); err != nil {
+	if err := checkSlot("the sample", from, c.pipeline.Dataset.Spec()); err != nil {
 		return err
 	}
 	r := <-c.readers

@@ -60,33 +60,21 @@ func Photos(ds dataset.Dataset, level Level) (dataset.Dataset, error) {
 	if f := spec[k]; !f.Ragged || f.Dtype != dataset.Uint8 || f.Elements() != 1 {
 		return nil, fmt.Errorf("packed: photos: field %v: want files as ragged uint8", f)
 	}
-	return &photos{inner: ds, field: k, level: code}, nil
+	return &photos{Wrap: dataset.Wrap{Dataset: ds}, field: k, level: code}, nil
 }
 
 type photos struct {
-	inner dataset.Dataset
+	dataset.Wrap
 	field int
 	level blockcode.Level
 }
 
-func (p *photos) Len() int           { return p.inner.Len() }
-func (p *photos) Spec() dataset.Spec { return p.inner.Spec() }
-func (p *photos) Name(i int) string  { return dataset.Name(p.inner, i) }
-
-// Await waits for samples of the underlying dataset, if its length is unknown.
-func (p *photos) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
-	return dataset.Await(ctx, p.inner, n, idle)
-}
-
-// Foresee passes the future on to the underlying dataset, if that wants to know it.
-func (p *photos) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(p.inner, f) }
-
 func (p *photos) Open() (dataset.Reader, error) {
-	inner, err := p.inner.Open()
+	inner, err := p.Wrap.Open()
 	if err != nil {
 		return nil, err
 	}
-	spec := p.inner.Spec()
+	spec := p.Spec()
 	return &photoReader{photos: p, inner: inner, cells: make([]dataset.Cell, len(spec)), file: dataset.NewCell(spec[p.field])}, nil
 }
 

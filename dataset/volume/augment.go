@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +12,7 @@ import (
 // An Augmented is a dataset with steps applied to its samples, made by
 // [Augment].
 type Augmented struct {
-	inner  dataset.Dataset
+	dataset.Wrap
 	before dataset.Spec
 	spec   dataset.Spec
 	p      *program
@@ -36,7 +35,7 @@ func Augment(ds dataset.Dataset, steps ...Step) (*Augmented, error) {
 		return nil, errors.New("volume: Augment: the dataset is nil")
 	}
 	p := compile(steps, true)
-	x := &Augmented{inner: ds, before: ds.Spec(), spec: slices.Clone(ds.Spec()), p: p}
+	x := &Augmented{Wrap: dataset.Wrap{Dataset: ds}, before: ds.Spec(), spec: slices.Clone(ds.Spec()), p: p}
 	errs := append(p.errs, x.findFields()...)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -70,23 +69,8 @@ func Augment(ds dataset.Dataset, steps ...Step) (*Augmented, error) {
 	return x, x.spec.Validate()
 }
 
-// Len is the number of samples of the underlying dataset.
-func (x *Augmented) Len() int { return x.inner.Len() }
-
 // Spec is the spec of the underlying dataset with the shapes after all steps.
 func (x *Augmented) Spec() dataset.Spec { return x.spec }
-
-// Name is the sample's name in the underlying dataset.
-func (x *Augmented) Name(i int) string { return dataset.Name(x.inner, i) }
-
-// Foresee passes the future on to the underlying dataset.
-func (x *Augmented) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(x.inner, f) }
-
-// Await waits for samples of the underlying dataset, if its length is unknown. See
-// [dataset.Awaiter].
-func (x *Augmented) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
-	return dataset.Await(ctx, x.inner, n, idle)
-}
 
 func (x *Augmented) volumes() []field { return x.fields }
 
@@ -97,7 +81,7 @@ func (x *Augmented) String() string {
 		texts[k] = x.spec[f.at].String()
 	}
 	inner := fmt.Sprintf("%v", x.before)
-	if s, ok := x.inner.(fmt.Stringer); ok {
+	if s, ok := x.Dataset.(fmt.Stringer); ok {
 		inner = s.String()
 	}
 	text := inner + "\n"
@@ -116,7 +100,7 @@ func (x *Augmented) String() string {
 
 // Open makes a Reader with memory of its own.
 func (x *Augmented) Open() (dataset.Reader, error) {
-	inner, err := x.inner.Open()
+	inner, err := x.Wrap.Open()
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (p *program) fields() []field {
 
 func (x *Augmented) findFields() []error {
 	all := x.p.fields()
-	if of, ok := x.inner.(interface{ volumes() []field }); ok && len(all) == 0 {
+	if of, ok := x.Dataset.(interface{ volumes() []field }); ok && len(all) == 0 {
 		all = of.volumes()
 	}
 	if len(all) == 0 {

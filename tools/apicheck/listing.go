@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"strings"
 )
 
 // listing returns one line per exported name of a package: the package's path, then the name as Go
@@ -72,7 +73,11 @@ func (l *lister) typeName(obj *types.TypeName) {
 	}
 	methods := types.NewMethodSet(types.NewPointer(named))
 	for m := range methods.Methods() {
-		if f, ok := m.Obj().(*types.Func); ok && f.Exported() {
+		switch f, ok := m.Obj().(*types.Func); {
+		case !ok || !f.Exported():
+		case len(m.Index()) > 1: // of an embedded field
+			l.add("func (%s).%s%s", name, f.Name(), strings.TrimPrefix(l.text(f.Signature()), "func"))
+		default:
 			l.add("%s", types.ObjectString(f, l.qualifier))
 		}
 	}

@@ -49,7 +49,7 @@ type private struct{ X int }
 		"const Size untyped int = 3", "var Err error", "func F[T any](w io.Writer, n int) (T, error)",
 		"type Kind uint8", "func (Kind).String() string",
 		"type S struct", "type S struct, A int", "type S struct, Reader io.Reader", "func (*S).M(x S)",
-		"func (io.Reader).Read(p []byte) (n int, err error)",
+		"func (S).Read(p []byte) (n int, err error)",
 		"type I interface, sealed", "type I interface, Do(int) error",
 		"type Number interface", "type Number interface, int | float64", "type Same = S",
 	}

@@ -4,24 +4,23 @@ import (
 	"bufio"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // A Gzip decompresses gzip data of one or several members. Zeros between members are skipped, as in Python. Anything
 // else after a member ends the data, as in zlib's gzread.
 type Gzip struct {
 	src *bufio.Reader
-	z   *gzip.Reader
+	z   inflate.Reader
 }
 
-// NewGzip reads from src. The decompressor is fast only with a bufio.Reader.
+// NewGzip reads from src.
 func NewGzip(src *bufio.Reader) (*Gzip, error) {
-	z, err := gzip.NewReader(src)
-	if err != nil {
+	g := &Gzip{src: src}
+	if err := g.z.ResetGzip(src); err != nil {
 		return nil, err
 	}
-	z.Multistream(false)
-	return &Gzip{src, z}, nil
+	return g, nil
 }
 
 // Read reads from the members one after the other.
@@ -61,11 +60,7 @@ func (g *Gzip) next() error {
 	if magic[0] != 0x1f || magic[1] != 0x8b {
 		return io.EOF
 	}
-	if err := g.z.Reset(g.src); err != nil {
-		return err
-	}
-	g.z.Multistream(false)
-	return nil
+	return g.z.ResetGzip(g.src)
 }
 
 // Finish reads r to its end, where the checksum is. All wanted bytes must have been read. If more than most bytes follow,

@@ -17,6 +17,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // Signature is the first bytes of a file.
@@ -59,7 +61,7 @@ type Decoder struct {
 
 	chunks idat
 	buffer *bufio.Reader // over chunks
-	zlib   io.ReadCloser
+	zlib   *inflate.Reader
 	rows   [2][]byte // the filter's byte and the row, and those of the row before it
 	line   []byte    // of an interlaced image: one converted row of a pass
 	done   int       // how many rows DecodeNumbers has decoded; -1: others have moved the stream

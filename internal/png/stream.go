@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zlib"
+	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // A pass is one of the images of which an interlaced image consists: the pixels from (x, y) on,
@@ -88,7 +88,7 @@ func decodeError(err error) error {
 }
 
 // begin prepares for the first row.
-func (d *Decoder) begin() (err error) {
+func (d *Decoder) begin() error {
 	d.chunks = idat{rest: d.data}
 	if d.buffer == nil {
 		d.buffer = bufio.NewReaderSize(&d.chunks, 1<<14)
@@ -96,11 +96,9 @@ func (d *Decoder) begin() (err error) {
 		d.buffer.Reset(&d.chunks)
 	}
 	if d.zlib == nil {
-		d.zlib, err = zlib.NewReader(d.buffer)
-	} else {
-		err = d.zlib.(zlib.Resetter).Reset(d.buffer, nil)
+		d.zlib = new(inflate.Reader)
 	}
-	if err != nil {
+	if err := d.zlib.ResetZlib(d.buffer); err != nil {
 		return err
 	}
 	for k := range d.rows {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -139,56 +138,6 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestWriteCIFARWritesWhatCIFARReads(t *testing.T) {
-	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := dataset.WriteCIFAR10(t.Context(), &file, train); err != nil {
-		t.Fatal(err)
-	}
-	again, err := dataset.CIFAR10(fstest.MapFS{"a/x.bin": {Data: file.Bytes()}}, dataset.Train, dataset.CIFARFiles("a/x.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	datatest.Same(t, again, train)
-	if again.Classes() != nil || again.CoarseClasses() != nil {
-		t.Error("classes from nowhere")
-	}
-	hundred := append(cifarRecord(1, 2, 3, 19, 99), cifarRecord(4, 5, 6, 0, 7)...)
-	fine, err := dataset.CIFAR100(fstest.MapFS{"train.bin": {Data: hundred}}, dataset.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file.Reset()
-	if err := dataset.WriteCIFAR100(t.Context(), &file, fine); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(file.Bytes(), hundred) {
-		t.Error("CIFAR-100 differs after reading and writing")
-	}
-}
-
-func TestWriteCIFARRefusesOtherSamples(t *testing.T) {
-	image := dataset.Named("image", dataset.TensorOf(make([]uint8, 3072), 1, 3, 32, 32))
-	flat := dataset.Named("image", dataset.TensorOf(make([]uint8, 3072), 1, 32, 32, 3))
-	for want, ds := range map[string]dataset.Dataset{
-		`dataset: no field "label": the dataset has image uint8 (3, 32, 32)`:              datatest.Tensors(t, image),
-		`dataset: field image uint8 (32, 32, 3): want uint8 (3, 32, 32)`:                  datatest.Tensors(t, flat),
-		`dataset: field label float32 (): want one integer`:                               datatest.Tensors(t, image, dataset.Named("label", []float32{1})),
-		`dataset: field label int64 (2): want one integer`:                                datatest.Tensors(t, image, dataset.Named("label", [][2]int64{{1, 2}})),
-		`dataset: write sample 0: field "label": label 10, want 0 to 9`:                   datatest.Tensors(t, image, dataset.Named("label", []uint16{10})),
-		`dataset: write sample 0: field "label": label -1, want 0 to 9`:                   datatest.Tensors(t, image, dataset.Named("label", []int8{-1})),
-		`dataset: write sample 0: field "label": label -9223372036854775808, want 0 to 9`: datatest.Tensors(t, image, dataset.Named("label", []int64{math.MinInt64})),
-		`dataset: write sample 0: field "label": label 65536, want 0 to 9`:                datatest.Tensors(t, image, dataset.Named("label", []int32{65536})),
-	} {
-		if got := fmt.Sprint(dataset.WriteCIFAR10(t.Context(), new(bytes.Buffer), ds)); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
-}
-
 // TestCIFARGoesStraightThroughTheTransforms compares with the formula of
 // torchvision's ToTensor and Normalize.
 func TestCIFARGoesStraightThroughTheTransforms(t *testing.T) {
@@ -256,7 +205,11 @@ func FuzzCIFAR(f *testing.F) {
 			return
 		}
 		var again bytes.Buffer
-		if err := dataset.WriteCIFAR10(t.Context(), &again, ds); err != nil {
+		if err := dataset.Each(t.Context(), ds, func(_ int, s dataset.Slot) error {
+			again.WriteByte(byte(dataset.Row[int64](s, 1)[0]))
+			again.Write(dataset.Row[uint8](s, 0))
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if data[0] == 0x80 { // a pickle, whose images are compared

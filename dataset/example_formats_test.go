@@ -3,37 +3,40 @@ package dataset_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/idx"
 	"github.com/penstock-go/penstock/transform"
 )
 
-// colours are n images of one colour each, with their labels.
-func colours(n, channels, side int, labels ...dataset.Values) dataset.Dataset {
-	pixels := make([]uint8, n*channels*side*side)
-	for i := range pixels {
-		pixels[i] = uint8(20 * (i / (channels * side * side)))
-	}
-	image := dataset.TensorOf(pixels, n, channels, side, side)
-	ds, err := dataset.Tensors(append([]dataset.Values{dataset.Named("image", image)}, labels...)...)
+// colour is an image of one colour in a file of CIFAR, after its labels.
+func colour(level byte, labels ...byte) []byte {
+	return append(labels, bytes.Repeat([]byte{level}, 3*32*32)...)
+}
+
+// idxFiles are black images and their labels in the format of MNIST.
+func idxFiles(labels ...uint8) (images, classes []byte) {
+	ds, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf(make([]uint8, len(labels)*28*28), len(labels), 28, 28)), dataset.Named("label", labels))
 	if err != nil {
 		log.Fatal(err)
 	}
-	return ds
+	var x, y bytes.Buffer
+	if err := errors.Join(idx.Write(context.Background(), &x, ds, "image"), idx.Write(context.Background(), &y, ds, "label")); err != nil {
+		log.Fatal(err)
+	}
+	return x.Bytes(), y.Bytes()
 }
 
 // The test split of CIFAR-10 is read, and its pixels are normalised to -1 to 1.
 func ExampleCIFAR10() {
-	var batch bytes.Buffer
-	if err := dataset.WriteCIFAR10(context.Background(), &batch, colours(3, 3, 32, dataset.Named("label", []int64{3, 8, 3}))); err != nil {
-		log.Fatal(err)
-	}
 	// Usually os.DirFS("cifar-10-batches-bin").
 	fsys := fstest.MapFS{
-		"test_batch.bin":   {Data: batch.Bytes()},
+		"test_batch.bin":   {Data: slices.Concat(colour(0, 3), colour(20, 8), colour(40, 3))},
 		"batches.meta.txt": {Data: []byte("airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n")},
 	}
 	test, err := dataset.CIFAR10(fsys, dataset.Test)
@@ -58,13 +61,8 @@ func ExampleCIFAR10() {
 }
 
 func ExampleCIFAR100() {
-	var file bytes.Buffer
-	ds := colours(2, 3, 32, dataset.Named("label", []int64{99, 7}), dataset.Named("coarse", []int64{19, 0}))
-	if err := dataset.WriteCIFAR100(context.Background(), &file, ds); err != nil {
-		log.Fatal(err)
-	}
 	// Usually os.DirFS("cifar-100-binary"), and no CIFARFiles.
-	fsys := fstest.MapFS{"mine.bin": {Data: file.Bytes()}}
+	fsys := fstest.MapFS{"mine.bin": {Data: slices.Concat(colour(0, 19, 99), colour(20, 0, 7))}}
 	train, err := dataset.CIFAR100(fsys, dataset.Train, dataset.CIFARFiles("mine.bin"))
 	if err != nil {
 		log.Fatal(err)
@@ -81,14 +79,11 @@ func ExampleCIFAR100() {
 }
 
 func ExampleEMNIST() {
-	var images, labels bytes.Buffer
-	if err := dataset.WriteMNIST(context.Background(), &images, &labels, colours(3, 1, 28, dataset.Named("label", []int64{1, 26, 7}))); err != nil {
-		log.Fatal(err)
-	}
+	images, labels := idxFiles(1, 26, 7)
 	// Usually os.DirFS("data/EMNIST/raw").
 	fsys := fstest.MapFS{
-		"emnist-letters-train-images-idx3-ubyte": {Data: images.Bytes()},
-		"emnist-letters-train-labels-idx1-ubyte": {Data: labels.Bytes()},
+		"emnist-letters-train-images-idx3-ubyte": {Data: images},
+		"emnist-letters-train-labels-idx1-ubyte": {Data: labels},
 	}
 	train, err := dataset.EMNIST(fsys, "letters", dataset.Train)
 	if err != nil {
@@ -100,14 +95,11 @@ func ExampleEMNIST() {
 
 // A folder as torchvision downloads it, with MNIST/raw in it.
 func ExampleMNIST() {
-	var images, labels bytes.Buffer
-	if err := dataset.WriteMNIST(context.Background(), &images, &labels, colours(3, 1, 28, dataset.Named("label", []int64{5, 0, 4}))); err != nil {
-		log.Fatal(err)
-	}
+	images, labels := idxFiles(5, 0, 4)
 	// Usually os.DirFS("data").
 	fsys := fstest.MapFS{
-		"MNIST/raw/train-images-idx3-ubyte": {Data: images.Bytes()},
-		"MNIST/raw/train-labels-idx1-ubyte": {Data: labels.Bytes()},
+		"MNIST/raw/train-images-idx3-ubyte": {Data: images},
+		"MNIST/raw/train-labels-idx1-ubyte": {Data: labels},
 	}
 	train, err := dataset.MNIST(fsys, dataset.Train)
 	if err != nil {

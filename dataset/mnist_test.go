@@ -103,35 +103,6 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestWriteMNISTRefusesOtherSamples(t *testing.T) {
-	gray := dataset.Named("image", dataset.TensorOf(make([]uint8, 4), 1, 1, 2, 2))
-	out := new(bytes.Buffer)
-	for got, want := range map[error]string{
-		dataset.WriteMNIST(t.Context(), out, out, datatest.Tensors(t, gray, dataset.Named("label", []int64{256}))): "dataset: write sample 0: label 256, want 0 to 255",
-		dataset.WriteMNIST(t.Context(), out, out, datatest.Tensors(t, dataset.Named("image", [][2]uint8{{}}))):     "dataset: field image uint8 (2): want uint8 (1, h, w) or (h, w)",
-	} {
-		if fmt.Sprint(got) != want {
-			t.Errorf("got  %v\nwant %s", got, want)
-		}
-	}
-}
-
-func TestWriteMNISTWritesWhatMNISTReads(t *testing.T) {
-	const x, y = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
-	want := mnistFiles("", x, y)
-	ds, err := dataset.MNIST(want, dataset.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var images, labels bytes.Buffer
-	if err := dataset.WriteMNIST(t.Context(), &images, &labels, ds); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(images.Bytes(), want[x].Data) || !bytes.Equal(labels.Bytes(), want[y].Data) {
-		t.Errorf("wrote % x and % x", images.Bytes(), labels.Bytes())
-	}
-}
-
 func TestMNISTLooksWhereTorchvisionPutsIt(t *testing.T) {
 	const x, y = "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
 	for _, folder := range []string{"", "raw/", "MNIST/raw/"} {

@@ -1,8 +1,10 @@
 package data
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -73,7 +75,13 @@ func CIFAR100(ctx context.Context, root string, n int) (dir string, err error) {
 			}
 		}
 		return create(filepath.Join(dir, "train.bin"), func(w io.Writer) error {
-			return dataset.WriteCIFAR100(ctx, w, tiny(n))
+			b := bufio.NewWriter(w)
+			err := dataset.Each(ctx, tiny(n), func(_ int, s dataset.Slot) error {
+				b.Write([]byte{byte(dataset.Row[int64](s, 2)[0]), byte(dataset.Row[int64](s, 1)[0])})
+				_, err := b.Write(dataset.Row[uint8](s, 0))
+				return err
+			})
+			return errors.Join(err, b.Flush())
 		})
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/idx"
 )
 
 // MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST. fsys is
@@ -147,7 +146,7 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 		return a, err
 	}
 	defer in.Close()
-	kind, shape, err := idx.ReadHeader(in)
+	kind, shape, err := files.ReadIDXHeader(in)
 	if err != nil {
 		return a, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/penstock-go/penstock/internal/arrays"
 	"github.com/penstock-go/penstock/internal/encoding"
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/idx"
 )
 
 // An Option changes what [Open] does.
@@ -58,7 +57,7 @@ func open(fsys fs.FS, file, field string, limit *int64) (*arrays.Array, error) {
 		return nil, err
 	}
 	defer in.Close()
-	kind, shape, err := idx.ReadHeader(in)
+	kind, shape, err := files.ReadIDXHeader(in)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) e
 		return fmt.Errorf("idx: %w", err)
 	}
 	f := ds.Spec()[k]
-	header, err := idx.Header(f.Dtype.Type().Kind(), append([]int{ds.Len()}, f.Shape...))
+	header, err := files.IDXHeader(f.Dtype.Type().Kind(), append([]int{ds.Len()}, f.Shape...))
 	if err != nil {
 		return fmt.Errorf("idx: field %v: %w", f, err)
 	}

@@ -49,12 +49,12 @@ import (
 	"errors"
 	"fmt"
 
-	zigzags "github.com/penstock-go/penstock/internal/zigzag"
+	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
 // A Block holds 8×8 quantised coefficients, row by row. The first is the DC coefficient
 // itself, not a difference. Any values are legal.
-type Block = [64]int16
+type Block = jpeg.Block
 
 // A Level says how a row is coded.
 type Level uint8
@@ -86,4 +86,4 @@ func corrupt(stream string) error {
 }
 
 // zigzag is the index, row by row, of the k-th coefficient in the masks' order.
-var zigzag = zigzags.Order()
+var zigzag = jpeg.ZigZag()

@@ -1,7 +1,5 @@
 package jpeg
 
-import zigzags "github.com/penstock-go/penstock/internal/zigzag"
-
 // codeBits is the number of bits that one lookup of a Huffman code decodes.
 const codeBits = 11
 
@@ -93,7 +91,7 @@ func extend(acc uint64, size uint) int32 {
 // zigzag is the index, row by row, of the k-th coefficient in the stream. In corrupt
 // streams k goes beyond 63.
 var zigzag = func() (order [256]uint8) {
-	known := zigzags.Order()
+	known := ZigZag()
 	for k := range order {
 		order[k] = known[min(k, 63)]
 	}

@@ -1,9 +1,8 @@
-// Package zigzag has the order in which JPEG stores the coefficients of a block.
-package zigzag
+package jpeg
 
-// Order returns the index, row by row, of the k-th coefficient of 8×8 in the stream. Source:
+// ZigZag returns the index, row by row, of the k-th coefficient of 8×8 in the stream. Source:
 // section A.3.6 of the standard (ITU-T T.81).
-func Order() (order [64]uint8) {
+func ZigZag() (order [64]uint8) {
 	x, y, up := 0, 0, true
 	for k := range order {
 		order[k] = uint8(8*y + x)

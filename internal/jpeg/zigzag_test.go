@@ -1,14 +1,14 @@
-package zigzag_test
+package jpeg_test
 
 import (
 	"testing"
 
-	"github.com/penstock-go/penstock/internal/zigzag"
+	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
-// TestOrderIsTheStandards compares the order with figure A.6, which has the place in the
+// TestZigZagIsTheStandards compares the order with figure A.6, which has the place in the
 // stream of each coefficient.
-func TestOrderIsTheStandards(t *testing.T) {
+func TestZigZagIsTheStandards(t *testing.T) {
 	places := [64]int{
 		0, 1, 5, 6, 14, 15, 27, 28,
 		2, 4, 7, 13, 16, 26, 29, 42,
@@ -19,7 +19,7 @@ func TestOrderIsTheStandards(t *testing.T) {
 		21, 34, 37, 47, 50, 56, 59, 61,
 		35, 36, 48, 49, 57, 58, 62, 63,
 	}
-	order := zigzag.Order()
+	order := jpeg.ZigZag()
 	for index, k := range places {
 		if int(order[k]) != index {
 			t.Errorf("coefficient %d of the stream has the index %d, want %d", k, order[k], index)

@@ -54,7 +54,7 @@ func scanFlat(fsys fs.FS, types []string) ([]folderClass, error) {
 // scanClass finds the images of a class in the folder of that name, which is "." for all images.
 func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 	var (
-		folders []folder
+		folders []*folder
 		errs    []error
 		found   int
 		skipped = map[string]int{}
@@ -76,7 +76,7 @@ func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 		for _, ext := range f.skipped {
 			skipped[ext]++
 		}
-		folders = append(folders, f)
+		folders = append(folders, &f)
 		pending = append(pending, f.folders...)
 	}
 	if len(errs) == 0 && found == 0 {
@@ -89,7 +89,7 @@ func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 	if len(errs) > 0 {
 		return folderClass{}, files.Join(errs)
 	}
-	slices.SortFunc(folders, func(a, b folder) int { // no other folder begins with a dot
+	slices.SortFunc(folders, func(a, b *folder) int { // no other folder begins with a dot
 		return strings.Compare(strings.TrimPrefix(a.path, "."), strings.TrimPrefix(b.path, "."))
 	})
 	images := make([]string, 0, found)

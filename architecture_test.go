@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -82,4 +83,21 @@ func publicImports(t *testing.T) map[string]map[string]bool {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestAProgramCompilesFewPackages counts what is compiled for dataset, transform and loader beside the standard library.
+func TestAProgramCompilesFewPackages(t *testing.T) {
+	const most = 39
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./dataset", "./transform", "./loader")
+	cmd.Env = append(cmd.Environ(), "GOWORK=off", "GOOS=linux", "GOARCH=amd64")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packages := strings.Fields(string(out)); len(packages) == 0 || len(packages) > most {
+		t.Errorf("%d packages, want %d at most:\n%s", len(packages), most, strings.Join(packages, "\n"))
+	}
 }

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"archive/tar"
 	"errors"
 	"fmt"
 	"io"
@@ -136,22 +135,12 @@ func (r *cifarReader) readArchive(v *cifarVersion, split Split) ([]string, error
 	}
 	defer in.Close()
 	b := budget.For(in.Length)
-	t := tar.NewReader(&charged{in, &b})
-	for { // to the end, because only there damage is noticed
-		h, err := t.Next()
-		if err == io.EOF {
-			_, err = io.Copy(io.Discard, io.LimitReader(in, maxPadding))
-			if err != nil {
-				return nil, readError(v.archive, err)
-			}
-			break
-		}
-		if err == nil && h.Typeflag == tar.TypeReg {
-			err = r.readMember(in, t, h, v, split, &b)
-		}
-		if err != nil {
-			return nil, readError(v.archive, err)
-		}
+	err = r.readMembers(in, v, split, &b)
+	if err == nil {
+		_, err = io.Copy(io.Discard, io.LimitReader(in, maxPadding)) // only at the end damage is noticed
+	}
+	if err != nil {
+		return nil, readError(v.archive, err)
 	}
 	var wanted []string
 	for _, name := range v.files(split) {
@@ -179,18 +168,50 @@ func (c *charged) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// take reads n bytes.
+func (c *charged) take(n int) ([]byte, error) {
+	if err := c.Memory(int64(n)); err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	_, err := io.ReadFull(c, b)
+	return b, err
+}
+
 // maxPadding is how many bytes may follow the last member of an archive.
 const maxPadding = 1 << 20
 
+// readMembers reads the files of a split from an archive.
+func (r *cifarReader) readMembers(archive *files.Input, v *cifarVersion, split Split, b *budget.Budget) error {
+	all := &charged{archive, b}
+	t := files.Tar{Take: all.take}
+	for {
+		m, err := t.Next()
+		if err == io.EOF || err == files.ErrTarEnd {
+			return nil
+		}
+		data := &io.LimitedReader{R: all, N: m.Size}
+		if err == nil && m.Regular {
+			err = r.readMember(archive, data, string(m.Name), v, split, b)
+		}
+		if err == nil {
+			_, err = io.CopyN(io.Discard, all, data.N+m.Padded()-m.Size)
+		}
+		if err != nil {
+			return files.Ended(err)
+		}
+	}
+}
+
 // readMember reads a file of the archive if it is wanted.
-func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Header, v *cifarVersion, split Split, b *budget.Budget) error {
-	folder, name := path.Split(path.Clean(h.Name))
+func (r *cifarReader) readMember(archive *files.Input, data *io.LimitedReader, at string, v *cifarVersion, split Split, b *budget.Budget) error {
+	folder, name := path.Split(path.Clean(at))
 	if path.Clean(folder) != v.folder {
 		return nil
 	}
 	if l := slices.Index(v.names, name); l >= 0 {
-		if err := r.parseNames(t, v, l); err != nil {
-			return fmt.Errorf("%s: %w", h.Name, err)
+		if err := r.parseNames(data, v, l); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
 		}
 		return nil
 	}
@@ -198,12 +219,13 @@ func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Hea
 		return nil
 	}
 	// The sizes of members are promises, as those of compressed files are.
-	member := files.NewInput(t, archive.Length)
+	size := data.N
+	member := files.NewInput(data, archive.Length)
 	member.Packed = true
-	b.Grant(0, min(h.Size, maxImageBytes)/2) // what parse compares with the limit
-	f, err := r.parse(member, h.Size)
+	b.Grant(0, min(size, maxImageBytes)/2) // what parse compares with the limit
+	f, err := r.parse(member, size)
 	if err != nil {
-		return fmt.Errorf("%s: %w", h.Name, err)
+		return fmt.Errorf("%s: %w", at, err)
 	}
 	r.read[path.Join(v.archive, v.folder, name)] = f
 	return nil

@@ -74,19 +74,8 @@ type source struct {
 	head []byte // bytes that were taken since the last mark
 }
 
-// A taker gives bytes in sequence, from a shard or from a block in memory.
-type taker interface {
-	// take returns the next n bytes, which stay valid until the next mark. It returns
-	// io.EOF if there are none, and io.ErrUnexpectedEOF if there are fewer.
-	take(n int) ([]byte, error)
-	// skip skips n bytes.
-	skip(n int64) error
-	// offset is that of the next byte.
-	offset() int64
-}
-
-func (s *source) offset() int64 { return s.at }
-
+// take returns the next n bytes, which stay valid until the next mark. It returns
+// io.EOF if there are none, and io.ErrUnexpectedEOF if there are fewer.
 func (s *source) take(n int) ([]byte, error) {
 	begin := len(s.head)
 	for n > 0 { // a header alone takes little memory
@@ -114,6 +103,7 @@ func (s *source) mark() {
 	s.head = s.head[:0]
 }
 
+// skip skips n bytes.
 func (s *source) skip(n int64) error {
 	s.mark()
 	if s.size >= 0 && n > s.size-s.at {

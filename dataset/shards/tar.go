@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/internal/budget"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // WebDataset is the format of tar files in which consecutive files of one key are a
@@ -53,15 +54,15 @@ const columnMemory = 64
 
 // walkTar goes through an archive.
 func walkTar(c *cutter) error {
-	t := tarReader{taker: c}
+	t := files.Tar{Take: c.take}
 	keys := sampleKeys{}
 	columns := map[string]bool{}
 	names := budget.For(c.packed) // of a sample's columns: a long name takes little when it is compressed
 	for {
 		c.mark()
-		m, err := t.next()
+		m, err := t.Next()
 		switch {
-		case err == errTarEnd:
+		case err == files.ErrTarEnd:
 			return nil
 		case err == io.EOF && c.at == 0:
 			return errors.New("the archive is empty: it may be cut short")
@@ -70,7 +71,7 @@ func walkTar(c *cutter) error {
 		case err != nil:
 			return err
 		}
-		if key, column, ok := m.part(); ok {
+		if key, column, ok := part(&m); ok {
 			if keys.begins(key) {
 				c.sample()
 				columns, names = map[string]bool{}, budget.For(c.packed)
@@ -80,11 +81,11 @@ func walkTar(c *cutter) error {
 			}
 			lower := strings.ToLower(string(column))
 			if columns[lower] {
-				return fmt.Errorf("%.200q: the sample has a second %.100q", m.name, lower)
+				return fmt.Errorf("%.200q: the sample has a second %.100q", m.Name, lower)
 			}
 			columns[lower] = true
 		}
-		if err := c.skip(m.padded()); err != nil {
+		if err := c.skip(m.Padded()); err != nil {
 			return err
 		}
 	}
@@ -107,13 +108,13 @@ func (k *sampleKeys) begins(key []byte) bool {
 
 func (tarLayout) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
 	memory := &memoryTaker{data: block}
-	t := tarReader{taker: memory}
+	t := files.Tar{Take: memory.take}
 	keys := sampleKeys{}
 	first := len(dst)
 	for {
 		begin := memory.at
-		m, err := t.next()
-		if err == io.EOF || err == errTarEnd {
+		m, err := t.Next()
+		if err == io.EOF || err == files.ErrTarEnd {
 			if len(dst) > first {
 				dst[len(dst)-1].Len = begin - dst[len(dst)-1].Off
 			}
@@ -122,13 +123,13 @@ func (tarLayout) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
 		if err != nil {
 			return dst, fmt.Errorf("byte %d: %w", memory.at, err)
 		}
-		if key, _, ok := m.part(); ok && keys.begins(key) {
+		if key, _, ok := part(&m); ok && keys.begins(key) {
 			if len(dst) > first {
 				dst[len(dst)-1].Len = begin - dst[len(dst)-1].Off
 			}
 			dst = append(dst, Row{Off: begin})
 		}
-		if err := memory.skip(m.padded()); err != nil {
+		if err := memory.skip(m.Padded()); err != nil {
 			return dst, fmt.Errorf("byte %d: %w", memory.at, err)
 		}
 	}
@@ -136,16 +137,16 @@ func (tarLayout) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
 
 func (tarLayout) Key(sample []byte) string {
 	memory := &memoryTaker{data: sample}
-	t := tarReader{taker: memory}
+	t := files.Tar{Take: memory.take}
 	for {
-		m, err := t.next()
+		m, err := t.Next()
 		if err != nil {
 			return ""
 		}
-		if key, _, ok := m.part(); ok {
+		if key, _, ok := part(&m); ok {
 			return string(key)
 		}
-		if memory.skip(m.padded()) != nil {
+		if memory.skip(m.Padded()) != nil {
 			return ""
 		}
 	}
@@ -156,38 +157,38 @@ func (tarLayout) Decoder(columns []string) (Decoder, error) {
 	for _, c := range columns {
 		d.columns = append(d.columns, []byte(strings.ToLower(strings.TrimPrefix(c, "."))))
 	}
-	d.reader.taker = &d.memory
+	d.reader.Take = d.memory.take
 	return d, nil
 }
 
 type tarDecoder struct {
 	columns [][]byte
 	memory  memoryTaker
-	reader  tarReader
+	reader  files.Tar
 }
 
 func (d *tarDecoder) Decode(sample []byte, dst []Value) error {
 	clear(dst)
 	d.memory = memoryTaker{data: sample}
 	for {
-		m, err := d.reader.next()
-		if err == io.EOF || err == errTarEnd {
+		m, err := d.reader.Next()
+		if err == io.EOF || err == files.ErrTarEnd {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		data := sample[d.memory.at:]
-		if err := d.memory.skip(m.padded()); err != nil {
+		if err := d.memory.skip(m.Padded()); err != nil {
 			return err
 		}
-		_, column, ok := m.part()
+		_, column, ok := part(&m)
 		if !ok {
 			continue
 		}
 		for k, c := range d.columns {
 			if bytes.EqualFold(c, column) {
-				dst[k] = bytesValue(data[:m.size])
+				dst[k] = bytesValue(data[:m.Size])
 			}
 		}
 	}
@@ -198,8 +199,6 @@ type memoryTaker struct {
 	data []byte
 	at   int
 }
-
-func (m *memoryTaker) offset() int64 { return int64(m.at) }
 
 func (m *memoryTaker) take(n int) ([]byte, error) {
 	rest := m.data[m.at:]
@@ -219,4 +218,24 @@ func (m *memoryTaker) skip(n int64) error {
 	}
 	m.at += int(n)
 	return nil
+}
+
+// part is the key of the sample that the file belongs to, and its column. ok is false
+// if it belongs to none.
+func part(m *files.Member) (key, column []byte, ok bool) {
+	if !m.Regular || isMeta(m.Name) {
+		return nil, nil, false
+	}
+	base := bytes.LastIndexByte(m.Name, '/') + 1
+	dot := bytes.IndexByte(m.Name[base:], '.')
+	if dot < 1 {
+		return nil, nil, false
+	}
+	return m.Name[:base+dot], m.Name[base+dot+1:], true
+}
+
+// isMeta reports whether the first folder of a path, or all of it, is like "__meta__".
+func isMeta(name []byte) bool {
+	top, _, _ := bytes.Cut(name, []byte("/"))
+	return len(top) >= 4 && bytes.HasPrefix(top, []byte("__")) && bytes.HasSuffix(top, []byte("__"))
 }

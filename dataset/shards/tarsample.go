@@ -15,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
+	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/npy"
 )
 
@@ -86,7 +87,7 @@ func (t *tarSample) Overhead() int64 { return tarEnd }
 func (t *tarSample) Complete(path string) string { return path + ".part" }
 
 // tarEnd is how many zeros follow the last file.
-const tarEnd = 2 * tarBlock
+const tarEnd = 2 * files.TarBlock
 
 // Finish writes the zeros at the end.
 func (t *tarSample) Finish(part *os.File, size int64, _ string) (int64, error) {

@@ -1,4 +1,4 @@
-package shards
+package files
 
 import (
 	"bytes"
@@ -7,76 +7,79 @@ import (
 	"io"
 	"math"
 	"strconv"
-
-	"github.com/penstock-go/penstock/internal/bulk"
 )
 
+// TarBlock is of what an archive consists.
+const TarBlock = 512
+
 const (
-	tarBlock = 512
 	// maxSpecial limits the bytes of a long name or of pax records, as in package
 	// archive/tar.
 	maxSpecial  = 1 << 20
 	maxSpecials = 8 // that describe one file; GNU tar writes at most two
 )
 
-// errTarEnd is the error of the zeros after the last file.
-var errTarEnd = errors.New("end of the archive")
+// ErrTarEnd is the error of the zeros after the last file.
+var ErrTarEnd = errors.New("end of the archive")
 
-// A tarReader reads the headers of an archive: POSIX.1-2001 (pax), POSIX.1-1988 (ustar)
-// and GNU.
-type tarReader struct {
-	taker
+// A Tar reads the headers of an archive: POSIX.1-2001 (pax), POSIX.1-1988 (ustar) and GNU. Package archive/tar would
+// also look up users and groups, for which every program that imports it needs a C library.
+type Tar struct {
+	// Take returns the next n bytes, which stay valid until the header after the next. It returns
+	// io.EOF if there are none, and io.ErrUnexpectedEOF if there are fewer.
+	Take func(n int) ([]byte, error)
+
 	name []byte // memory
 }
 
-// A member is a file in an archive.
-type member struct {
-	name    []byte // valid until the next one
-	size    int64  // bytes of data
-	regular bool
+// A Member is a file in an archive.
+type Member struct {
+	Name    []byte // valid until the next one
+	Size    int64  // bytes of data
+	Regular bool
 }
 
-// padded is the number of bytes of data with what fills the last 512 of them.
-func (m *member) padded() int64 { return (m.size + tarBlock - 1) / tarBlock * tarBlock }
+// Padded is the number of bytes of data with what fills the last 512 of them.
+func (m *Member) Padded() int64 { return (m.Size + TarBlock - 1) / TarBlock * TarBlock }
 
-// next reads the headers of the next file. It returns io.EOF if there are no more bytes.
-func (t *tarReader) next() (member, error) {
+// Next reads the headers of the next file, whose data comes next. It returns io.EOF if there are no more bytes.
+func (t *Tar) Next() (Member, error) {
 	var long []byte   // the name, if it is not in the header
 	size := int64(-1) // if it is not in the header
 	for headers := 0; ; headers++ {
-		h, err := t.take(tarBlock)
+		h, err := t.Take(TarBlock)
 		switch {
 		case err == io.EOF && headers > 0:
-			return member{}, io.ErrUnexpectedEOF
+			return Member{}, io.ErrUnexpectedEOF
 		case err != nil:
-			return member{}, err
+			return Member{}, err
 		case isZero(h) && headers == 0:
-			return member{}, errTarEnd
+			return Member{}, ErrTarEnd
 		case headers > maxSpecials:
-			return member{}, fmt.Errorf("more than %d headers without a file", maxSpecials)
+			return Member{}, fmt.Errorf("more than %d headers without a file", maxSpecials)
 		}
 		n, err := checkTarHeader(h)
 		if err != nil {
-			return member{}, err
+			return Member{}, err
 		}
 		flag := h[156]
 		switch flag {
 		case 'x', 'g', 'L', 'K':
 			data, err := t.special(n)
 			if err != nil {
-				return member{}, err
+				return Member{}, err
 			}
 			switch flag {
 			case 'L':
 				long = cString(data)
 			case 'x':
 				if long, size, err = paxRecords(data, long, size); err != nil {
-					return member{}, err
+					return Member{}, err
 				}
 			}
 			continue
 		case 'S':
-			return member{}, errors.New("a sparse file")
+			return Member{}, errors.New("a sparse file")
 		case '1', '2', '3', '4', '5', '6':
 			n = 0 // these have no data
 		default:
@@ -84,24 +87,24 @@ func (t *tarReader) next() (member, error) {
 				n = size
 			}
 		}
-		m := member{name: long, size: n}
+		m := Member{Name: long, Size: n}
 		if long == nil {
-			m.name = t.shortName(h)
+			m.Name = t.shortName(h)
 		}
-		m.regular = (flag == '0' || flag == 0 || flag == '7') && !bytes.HasSuffix(m.name, []byte("/"))
+		m.Regular = (flag == '0' || flag == 0 || flag == '7') && !bytes.HasSuffix(m.Name, []byte("/"))
 		return m, nil
 	}
 }
 
 // special reads the data of a header that describes the next one.
-func (t *tarReader) special(n int64) ([]byte, error) {
+func (t *Tar) special(n int64) ([]byte, error) {
 	if n > maxSpecial {
 		return nil, fmt.Errorf("header of %d bytes, want at most %d", n, maxSpecial)
 	}
-	m := member{size: n}
-	data, err := t.take(int(m.padded()))
+	m := Member{Size: n}
+	data, err := t.Take(int(m.Padded()))
 	if err != nil {
-		return nil, bulk.Unexpected(err)
+		return nil, Ended(err)
 	}
 	return data[:n], nil
 }
@@ -121,7 +124,7 @@ func checkTarHeader(h []byte) (int64, error) {
 		return 0, errors.New("want the header of a tar file: its checksum is wrong")
 	}
 	size, ok := tarNumber(h[124:136])
-	if !ok || size > math.MaxInt64-tarBlock {
+	if !ok || size > math.MaxInt64-TarBlock {
 		return 0, fmt.Errorf("size %q: want a number of bytes", h[124:136])
 	}
 	return size, nil
@@ -150,7 +153,7 @@ func tarNumber(b []byte) (int64, bool) {
 }
 
 // shortName is the name in a header.
-func (t *tarReader) shortName(h []byte) []byte {
+func (t *Tar) shortName(h []byte) []byte {
 	name, prefix := cString(h[:100]), cString(h[345:500])
 	if string(h[257:263]) != "ustar\x00" || len(prefix) == 0 {
 		return name
@@ -177,7 +180,7 @@ func paxRecords(data, name []byte, size int64) ([]byte, int64, error) {
 		case string(key) == "path":
 			name = value
 		case string(key) == "size":
-			if size, err = strconv.ParseInt(string(value), 10, 64); err != nil || size < 0 || size > math.MaxInt64-tarBlock {
+			if size, err = strconv.ParseInt(string(value), 10, 64); err != nil || size < 0 || size > math.MaxInt64-TarBlock {
 				return nil, 0, fmt.Errorf("size %.40q: want a number of bytes", value)
 			}
 		case bytes.HasPrefix(key, []byte("GNU.sparse.")):
@@ -202,24 +205,4 @@ func cString(b []byte) []byte {
 		return b[:i:i]
 	}
 	return b
-}
-
-// part is the key of the sample that the file belongs to, and its column. ok is false
-// if it belongs to none.
-func (m *member) part() (key, column []byte, ok bool) {
-	if !m.regular || isMeta(m.name) {
-		return nil, nil, false
-	}
-	base := bytes.LastIndexByte(m.name, '/') + 1
-	dot := bytes.IndexByte(m.name[base:], '.')
-	if dot < 1 {
-		return nil, nil, false
-	}
-	return m.name[:base+dot], m.name[base+dot+1:], true
-}
-
-// isMeta reports whether the first folder of a path, or all of it, is like "__meta__".
-func isMeta(name []byte) bool {
-	top, _, _ := bytes.Cut(name, []byte("/"))
-	return len(top) >= 4 && bytes.HasPrefix(top, []byte("__")) && bytes.HasSuffix(top, []byte("__"))
 }

@@ -38,7 +38,7 @@ type FilePart struct {
 //
 // Of any other file system it begins to open the files. If they are files of the operating
 // system, it asks it to read their parts ahead (Linux and macOS), as far as the next batch and 16
-// MiB. Where the first part of a batch is in memory, like some before it, it leaves out the others.
+// MiB. Of parts that are all in memory it looks at one per batch.
 //
 // A FileForeseer finds a part again by its path, offset and length alone. So a Reader must read
 // it by one ReadAt of exactly these bytes.

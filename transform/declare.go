@@ -91,87 +91,102 @@ func (a *annotated) calls() []string {
 // spec of the results. Errors name the fields of given, the dataset's.
 func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dataset.Spec, error) {
 	l := layout{boxes: -1}
-	var errs []error
-	wrong := func(s fmt.Stringer, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("%v: %s", s, fmt.Sprintf(format, args...)))
-	}
-	find := func(s fmt.Stringer, field string) int {
-		f := spec.Index(field)
-		if f < 0 {
-			wrong(s, "the dataset has no field %q, only %v", field, given)
-		} else if field == images {
-			wrong(s, "that is the field of the images")
-			f = -1
-		}
-		return f
-	}
-	var taken []int
-	rows := func(s fmt.Stringer, names []string) (all []int) {
-		for _, name := range names {
-			if r := find(s, name); r >= 0 {
-				if !spec[r].Ragged {
-					wrong(s, "field %v: want a ragged field, with a row per element", spec[r])
-				}
-				if slices.Contains(taken, r) {
-					wrong(s, "field %q has the rows of another field already", name)
-				}
-				all, taken = append(all, r), append(taken, r)
-			}
-		}
-		return all
-	}
+	n := naming{spec: spec, given: given, images: images}
 	for _, b := range p.annotated.boxes {
-		f := find(b, b.field)
+		f := n.find(b, b.field)
 		if f < 0 {
 			continue
 		}
 		if s := spec[f]; !s.Ragged || s.Dtype != dataset.Float32 || s.Elements() != 4 {
-			wrong(b, "field %v: want ragged float32 (n, 4)", s)
+			n.wrong(b, "field %v: want ragged float32 (n, 4)", s)
 		}
 		l.boxes = f
-		l.rows = rows(b, b.rows)
+		l.rows = n.rows(b, b.rows)
 	}
 	for _, k := range p.annotated.points {
-		f := find(k, k.field)
+		f := n.find(k, k.field)
 		if f < 0 {
 			continue
 		}
 		s := spec[f]
-		n := len(s.Shape)
-		if s.Dtype != dataset.Float32 || n == 0 || s.Shape[n-1] != 2 && s.Shape[n-1] != 3 {
-			wrong(k, "field %v: want float32 whose last dimension is x and y, or x, y and visibility", s)
+		last := len(s.Shape) - 1
+		if s.Dtype != dataset.Float32 || last < 0 || s.Shape[last] != 2 && s.Shape[last] != 3 {
+			n.wrong(k, "field %v: want float32 whose last dimension is x and y, or x, y and visibility", s)
 			continue
 		}
 		if p.removes && (!s.Ragged || slices.Contains(l.rows, f)) {
-			wrong(k, "field %v: SanitizeKeyPoints wants a ragged field that does not belong to boxes", s)
+			n.wrong(k, "field %v: SanitizeKeyPoints wants a ragged field that does not belong to boxes", s)
 		}
-		l.points = append(l.points, pointsAt{f, s.Shape[n-1], s.Elements(), rows(k, k.rows)})
+		l.points = append(l.points, pointsAt{f, s.Shape[last], s.Elements(), n.rows(k, k.rows)})
 	}
 	for _, b := range p.annotated.boxes {
 		wrongs := p.unnamed(spec, b, images)
 		for _, a := range b.apart {
-			if find(b, a) >= 0 && slices.Contains(p.names(), a) {
-				wrong(b, "field %q is declared by another step", a)
+			if n.find(b, a) >= 0 && slices.Contains(p.names(), a) {
+				n.wrong(b, "field %q is declared by another step", a)
 			}
 		}
 		if len(wrongs) > 0 {
-			wrong(b, "ragged fields are not named: %s: want them With the boxes if they have a row per box, else Apart", strings.Join(wrongs, ", "))
+			n.wrong(b, "ragged fields are not named: %s: want them With the boxes if they have a row per box, else Apart", strings.Join(wrongs, ", "))
 		}
 	}
 	for _, m := range p.annotated.masks {
-		f := find(m, m.field)
+		f := n.find(m, m.field)
 		if f < 0 {
 			continue
 		}
 		at, err := m.at(f, spec[f])
 		if err != nil {
-			wrong(m, "%v", err)
+			n.wrong(m, "%v", err)
 			continue
 		}
 		spec[f] = m.result(p, spec[f])
 		l.masks = append(l.masks, at)
 	}
-	return l, spec, errors.Join(errs...)
+	return l, spec, errors.Join(n.errs...)
+}
+
+// naming finds the fields that steps name in a spec, and collects what is wrong with them.
+type naming struct {
+	spec, given dataset.Spec
+	images      string // the field of the images
+	taken       []int  // fields that have the rows of others
+	errs        []error
+}
+
+// wrong adds a mistake of a step.
+func (n *naming) wrong(s fmt.Stringer, format string, args ...any) {
+	n.errs = append(n.errs, fmt.Errorf("%v: %s", s, fmt.Sprintf(format, args...)))
+}
+
+// find is the index of a field, or -1 after a mistake.
+func (n *naming) find(s fmt.Stringer, field string) int {
+	f := n.spec.Index(field)
+	if f < 0 {
+		n.wrong(s, "the dataset has no field %q, only %v", field, n.given)
+	} else if field == n.images {
+		n.wrong(s, "that is the field of the images")
+		f = -1
+	}
+	return f
+}
+
+// rows finds the fields that have a row per element of another one.
+func (n *naming) rows(s fmt.Stringer, names []string) (all []int) {
+	for _, name := range names {
+		r := n.find(s, name)
+		if r < 0 {
+			continue
+		}
+		if !n.spec[r].Ragged {
+			n.wrong(s, "field %v: want a ragged field, with a row per element", n.spec[r])
+		}
+		if slices.Contains(n.taken, r) {
+			n.wrong(s, "field %q has the rows of another field already", name)
+		}
+		all, n.taken = append(all, r), append(n.taken, r)
+	}
+	return all
 }
 
 // unnamed are the ragged fields of the dataset that no step names.

@@ -42,8 +42,8 @@ const windowSize = 2*farthest + room
 // room is for a match and slack.
 const room = longest + slack + 2
 
-// ResetZlib reads the header of a zlib stream, and Read then what it holds. It reads the whole stream of src, and in that
-// case no byte beyond its checksum.
+// ResetZlib reads the header of a zlib stream from src, and Read then what the stream holds. When Read has returned
+// io.EOF, src is behind the checksum.
 func (r *Reader) ResetZlib(src *bufio.Reader) error {
 	r.reset(src, false)
 	if _, err := io.ReadFull(src, r.head[:2]); err != nil {

@@ -9,12 +9,11 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/klauspost/compress/flate"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/arrays"
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // OpenNpz makes a dataset of arrays in a file of numpy.savez or
@@ -134,17 +133,13 @@ func openMember(m *zip.File, size int64, limit *int64, b *budget.Budget) (*array
 // small members.
 type inflater struct {
 	from bufio.Reader
-	io.ReadCloser
+	inflate.Reader
 }
 
 func (f *inflater) open(r io.Reader) io.ReadCloser {
 	f.from.Reset(r)
-	if f.ReadCloser == nil {
-		f.ReadCloser = flate.NewReader(&f.from)
-	} else {
-		f.ReadCloser.(flate.Resetter).Reset(&f.from, nil)
-	}
-	return f
+	f.ResetRaw(&f.from)
+	return io.NopCloser(f)
 }
 
 // findStored finds the bytes of a member that is not compressed.

@@ -10,12 +10,12 @@ import (
 	"io"
 	"slices"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // window is how many bytes of a shard are requested at once while it is scanned.
@@ -218,7 +218,8 @@ func compressedBy(first []byte) Compression {
 func decompressor(c Compression, r io.Reader, packed int64) (io.ReadCloser, error) {
 	switch c {
 	case Gzip:
-		return gzip.NewReader(r)
+		z, err := inflate.NewGzip(bufio.NewReader(r))
+		return io.NopCloser(z), err
 	case Zstd:
 		window := uint64(max(leastWindow, min(maxWindow, budget.Memory*min(packed, maxWindow))))
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))

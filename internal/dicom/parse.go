@@ -8,10 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/klauspost/compress/flate"
-
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // A parser reads a data set, element by element.
@@ -84,7 +83,9 @@ func (p *parser) meta(m *Image) error {
 		p.order = binary.BigEndian
 	}
 	if m.syntax.deflated {
-		p.r = bufio.NewReaderSize(flate.NewReader(p.src.Reader), window)
+		z := new(inflate.Reader)
+		z.ResetRaw(p.src.Reader)
+		p.r = bufio.NewReaderSize(z, window)
 	}
 	return nil
 }

@@ -41,31 +41,13 @@ func OpenInput(fsys fs.FS, name string) (_ *Input, err error) {
 	buffered := bufio.NewReader(f)
 	in := &Input{r: buffered, Length: size, closer: f}
 	if magic, err := buffered.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		unpacked := &members{src: buffered}
-		if err := unpacked.ResetGzip(buffered); err != nil {
+		unpacked, err := inflate.NewGzip(buffered)
+		if err != nil {
 			return nil, Ended(err)
 		}
 		in.r, in.Packed = unpacked, true
 	}
 	return in, nil
-}
-
-// members are all members of a gzip file. Anything else after a member is an error.
-type members struct {
-	inflate.Reader
-	src *bufio.Reader
-}
-
-func (m *members) Read(p []byte) (int, error) {
-	for {
-		n, err := m.Reader.Read(p)
-		if err == io.EOF {
-			err = m.ResetGzip(m.src) // io.EOF if there are no more
-		}
-		if n > 0 || err != nil {
-			return n, err
-		}
-	}
 }
 
 // NewInput makes an input of r, which Close closes if it is an io.Closer.

@@ -8,11 +8,17 @@ package inflate
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 )
 
-// ErrCorrupt is the error of data that is no DEFLATE.
-var ErrCorrupt = errors.New("inflate: corrupt data")
+// Corrupt is the error of data that is no DEFLATE: how many bytes of the stream, without a header, had been read.
+type Corrupt int64
+
+func (c Corrupt) Error() string { return fmt.Sprintf("inflate: corrupt data before byte %d", int64(c)) }
+
+// errCorrupt becomes a Corrupt.
+var errCorrupt = errors.New("inflate: corrupt data")
 
 const (
 	farthest = 1 << 15 // the greatest distance of a match
@@ -24,7 +30,8 @@ const (
 type decoder struct {
 	more func() ([]byte, error) // the next piece; io.EOF if there is none, and nil if in is all
 	in   []byte
-	pos  int // of the next byte of in that is not in bits
+	pos  int   // of the next byte of in that is not in bits
+	past int64 // bytes of earlier pieces
 
 	// The next bits of the stream, the first one lowest, of which n count. The others are 0 or those of in[pos:].
 	bits uint64
@@ -49,7 +56,7 @@ const (
 
 // begin starts a stream of raw DEFLATE.
 func (d *decoder) begin(in []byte, more func() ([]byte, error)) {
-	d.in, d.more, d.pos = in, more, 0
+	d.in, d.more, d.pos, d.past = in, more, 0, 0
 	d.bits, d.n = 0, 0
 	d.state, d.last = header, false
 }
@@ -74,6 +81,7 @@ func (d *decoder) refresh() error {
 	if d.more == nil {
 		return io.ErrUnexpectedEOF
 	}
+	past := d.past + int64(len(d.in))
 	in, err := d.more()
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
@@ -81,7 +89,7 @@ func (d *decoder) refresh() error {
 	if err != nil {
 		return err
 	}
-	d.in, d.pos = in, 0
+	d.in, d.pos, d.past = in, 0, past
 	d.bits &= 1<<d.n - 1
 	return nil
 }
@@ -119,6 +127,9 @@ func (d *decoder) decode(out []byte, at, room int) (int, error) {
 				at, err = d.careful(out, at, room)
 			}
 		}
+		if err == errCorrupt {
+			err = Corrupt(d.past + int64(d.pos) - int64(d.n/8))
+		}
 		if err != nil {
 			return at, err
 		}
@@ -147,7 +158,7 @@ func (d *decoder) block() error {
 		}
 		n := binary.LittleEndian.Uint16(b[:])
 		if n != ^binary.LittleEndian.Uint16(b[2:]) {
-			return ErrCorrupt
+			return errCorrupt
 		}
 		d.state, d.stored = bytes, int(n)
 		return nil
@@ -159,7 +170,7 @@ func (d *decoder) block() error {
 		d.state = symbols
 		return d.readCodes()
 	}
-	return ErrCorrupt
+	return errCorrupt
 }
 
 // copyStored copies bytes of a stored block.
@@ -306,7 +317,7 @@ func (d *decoder) careful(out []byte, at, room int) (int, error) {
 		case err != nil:
 			return at, err
 		case e&isWrong != 0:
-			return at, ErrCorrupt
+			return at, errCorrupt
 		case e&isEnd != 0:
 			d.state = header
 			return at, nil
@@ -334,14 +345,14 @@ func (d *decoder) oneMatch(out []byte, at int, e uint32) (int, error) {
 		return at, err
 	}
 	if e&isWrong != 0 {
-		return at, ErrCorrupt
+		return at, errCorrupt
 	}
 	distance, err := d.number(e)
 	if err != nil {
 		return at, err
 	}
 	if distance > at {
-		return at, ErrCorrupt
+		return at, errCorrupt
 	}
 	for range min(length, len(out)-at) {
 		out[at] = out[at-distance]

@@ -82,6 +82,10 @@ func TestStreamsComeBack(t *testing.T) {
 					t.Errorf("%s, level %d, %s: %d bytes are left, %v", name, level, kind, len(rest), err)
 				}
 			}
+			r.ResetRaw(bufio.NewReader(iotest.HalfReader(bytes.NewReader(stream[2 : len(stream)-4]))))
+			if got, err := io.ReadAll(&r); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, level %d, raw: %d bytes, want %d; %v", name, level, len(got), len(want), err)
+			}
 			for _, size := range []int{len(want), len(want) / 2, len(want) / 3, min(len(want), 1)} {
 				got := make([]byte, size)
 				if n, err := f.Zlib(got, stream); err != nil || n != size || !bytes.Equal(got, want[:size]) {
@@ -106,6 +110,21 @@ func TestMembersOfGzipEndWhereTheyEnd(t *testing.T) {
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for rest, want := range map[string]error{"": nil, "more": io.ErrUnexpectedEOF, "something else": inflate.ErrGzip} {
+		z, err := inflate.NewGzip(bufio.NewReader(bytes.NewReader(append(file.Bytes()[:file.Len():file.Len()], rest...))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(z); err != want || len(got) != 2*len(texts()["words"]) {
+			t.Errorf("then %q: %d bytes, %v", rest, len(got), err)
+		}
+		if want == nil {
+			want = io.EOF
+		}
+		if n, err := z.Read(make([]byte, 1)); n > 0 || err != want {
+			t.Errorf("then %q: read again: %d bytes, %v", rest, n, err)
 		}
 	}
 	src := bufio.NewReader(&file)
@@ -150,6 +169,10 @@ func TestCutAndChangedStreamsAreErrors(t *testing.T) {
 			t.Errorf("bit %d changed: other data and no error", i)
 		}
 		stream[i/8] ^= 1 << (i % 8)
+	}
+	var corrupt inflate.Corrupt
+	if _, err := new(inflate.Filler).Zlib(make([]byte, 9), []byte{0x78, 0x9c, 2, 0x18, 0, 0}); !errors.As(err, &corrupt) || corrupt != 2 {
+		t.Errorf("the second block is of no type: %v", err)
 	}
 	stream[len(stream)-1] ^= 1
 	if err := read(stream); !errors.Is(err, inflate.ErrChecksum) {
@@ -217,7 +240,7 @@ func FuzzEqual(f *testing.F) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	for _, name := range []string{"rows", "words", "skewed"} {
+	for _, name := range []string{"rows", "words", "skewed", "zeros"} {
 		data := texts()[name]
 		stream := deflated(b, data, 6)
 		row := make([]byte, 2000)

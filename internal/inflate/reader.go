@@ -14,24 +14,36 @@ import (
 // ErrChecksum is the error of data whose checksum is another one.
 var ErrChecksum = errors.New("invalid checksum")
 
+// ErrGzip is the error of data that are no gzip.
+var ErrGzip = errors.New("gzip: invalid header")
+
 var (
 	errZlib = errors.New("zlib: invalid header")
-	errGzip = errors.New("gzip: invalid header")
 
 	errZlibSum = fmt.Errorf("zlib: %w", ErrChecksum)
 	errGzipSum = fmt.Errorf("gzip: %w", ErrChecksum)
 )
 
-// A Reader decompresses one stream of zlib, or member of gzip, after the other. Make it by Reset.
+// A frame is what stands around a stream of DEFLATE.
+type frame uint8
+
+const (
+	raw frame = iota // nothing
+	zlib
+	gzip
+)
+
+// A Reader decompresses one stream after the other. A method that begins with Reset begins one, and its error is that of
+// Read, too. When Read has returned io.EOF, src is behind the stream and its checksum, unless it is a raw one.
 type Reader struct {
 	decoder
 	src    *bufio.Reader
 	window []byte
 	read   int // of window
 	filled int
-	gzip   bool
-	sum    hash.Hash32
-	size   uint32 // bytes so far
+	frame  frame
+	sum    hash.Hash32 // nil for raw streams
+	size   uint32      // bytes so far
 	err    error
 	head   [10]byte
 }
@@ -42,37 +54,42 @@ const windowSize = 2*farthest + room
 // room is for a match and slack.
 const room = longest + slack + 2
 
-// ResetZlib reads the header of a zlib stream from src, and Read then what the stream holds. When Read has returned
-// io.EOF, src is behind the checksum.
+// ResetRaw begins a stream without a header and a checksum. It may read more of src than the stream.
+func (r *Reader) ResetRaw(src *bufio.Reader) { r.reset(src, raw) }
+
+// ResetZlib reads the header of a zlib stream from src.
 func (r *Reader) ResetZlib(src *bufio.Reader) error {
-	r.reset(src, false)
-	if _, err := io.ReadFull(src, r.head[:2]); err != nil {
-		return err
+	r.reset(src, zlib)
+	if _, r.err = io.ReadFull(src, r.head[:2]); r.err == nil {
+		r.err = checkZlib(r.head[0], r.head[1])
 	}
-	return checkZlib(r.head[0], r.head[1])
+	return r.err
 }
 
-// ResetGzip is ResetZlib for a member of gzip. It is io.EOF if src has ended.
+// ResetGzip reads the header of a member of gzip from src. It returns io.EOF if src has ended.
 func (r *Reader) ResetGzip(src *bufio.Reader) error {
-	r.reset(src, true)
-	return r.readGzip()
+	r.reset(src, gzip)
+	r.err = r.readGzip()
+	return r.err
 }
 
-func (r *Reader) reset(src *bufio.Reader, gzip bool) {
+func (r *Reader) reset(src *bufio.Reader, f frame) {
 	if r.window == nil {
 		r.window = make([]byte, windowSize)
 		r.more = r.piece
 	}
 	r.begin(nil, r.more)
 	switch {
-	case r.sum != nil && r.gzip == gzip:
+	case f == raw:
+		r.sum = nil
+	case f == r.frame && r.sum != nil:
 		r.sum.Reset()
-	case gzip:
-		r.sum = crc32.NewIEEE()
-	default:
+	case f == zlib:
 		r.sum = adler32.New()
+	default:
+		r.sum = crc32.NewIEEE()
 	}
-	r.src, r.gzip, r.err = src, gzip, nil
+	r.src, r.frame, r.err = src, f, nil
 	r.read, r.filled, r.size = 0, 0, 0
 }
 
@@ -115,7 +132,9 @@ func (r *Reader) fill() {
 	r.read = from
 	fresh := r.window[from:r.filled]
 	r.size += uint32(len(fresh))
-	_, _ = r.sum.Write(fresh)
+	if r.sum != nil {
+		_, _ = r.sum.Write(fresh)
+	}
 	if r.err == nil && r.state == ended {
 		r.err = r.end()
 	}
@@ -123,9 +142,12 @@ func (r *Reader) fill() {
 
 // end reads what follows the data, and leaves src behind it. It is io.EOF if the checksum is right.
 func (r *Reader) end() error {
+	if r.frame == raw {
+		return io.EOF
+	}
 	var tail [8]byte
 	n := 4
-	if r.gzip {
+	if r.frame == gzip {
 		n = 8
 	}
 	for i := range tail[:n] {
@@ -139,12 +161,34 @@ func (r *Reader) end() error {
 	}
 	r.in, r.pos, r.n = nil, 0, 0
 	switch sum := r.sum.Sum32(); {
-	case !r.gzip && binary.BigEndian.Uint32(tail[:]) != sum:
+	case r.frame == zlib && binary.BigEndian.Uint32(tail[:]) != sum:
 		return errZlibSum
-	case r.gzip && (binary.LittleEndian.Uint32(tail[:]) != sum || binary.LittleEndian.Uint32(tail[4:]) != r.size):
+	case r.frame == gzip && (binary.LittleEndian.Uint32(tail[:]) != sum || binary.LittleEndian.Uint32(tail[4:]) != r.size):
 		return errGzipSum
 	}
 	return io.EOF
+}
+
+// A Gzip decompresses all members of a gzip file. Anything else after a member is an error.
+type Gzip struct{ member Reader }
+
+// NewGzip reads the first header.
+func NewGzip(src *bufio.Reader) (*Gzip, error) {
+	g := new(Gzip)
+	return g, g.member.ResetGzip(src)
+}
+
+// Read implements io.Reader.
+func (g *Gzip) Read(p []byte) (int, error) {
+	for {
+		n, err := g.member.Read(p)
+		if err == io.EOF {
+			err = g.member.ResetGzip(g.member.src) // io.EOF if there are no more
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
 }
 
 // A Filler decompresses zlib streams that are in memory.
@@ -183,7 +227,7 @@ func (r *Reader) readGzip() error {
 	}
 	flags := head[3]
 	if head[0] != 0x1f || head[1] != 0x8b || head[2] != 8 {
-		return errGzip
+		return ErrGzip
 	}
 	crc := crc32.ChecksumIEEE(head[:])
 	next := func() (byte, error) {
@@ -230,7 +274,7 @@ func (r *Reader) readGzip() error {
 			return err
 		}
 		if uint16(low)|uint16(high)<<8 != want {
-			return errGzip
+			return ErrGzip
 		}
 	}
 	return nil

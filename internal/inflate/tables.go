@@ -79,14 +79,14 @@ func build(table []uint32, primary uint, lengths []uint8, entry func(symbol int)
 		next[n] = code
 		free = free<<1 - count[n]
 		if free < 0 {
-			return ErrCorrupt
+			return errCorrupt
 		}
 		if count[n] > 0 {
 			most = n
 		}
 	}
 	if free > 0 && most > 1 {
-		return ErrCorrupt
+		return errCorrupt
 	}
 	first := table[:1<<primary]
 	if free > 0 {
@@ -185,7 +185,7 @@ func (d *decoder) readCodes() error {
 	}
 	literals, distances, n := int(d.take(5))+257, int(d.take(5))+1, int(d.take(4))+4
 	if literals > 286 || distances > 30 {
-		return ErrCorrupt
+		return errCorrupt
 	}
 	var lengths [286 + 30]uint8
 	for _, k := range order[:n] {
@@ -205,7 +205,7 @@ func (d *decoder) readCodes() error {
 			return err
 		}
 		if e&isWrong != 0 {
-			return ErrCorrupt
+			return errCorrupt
 		}
 		v := uint8(e >> 16)
 		if v < 16 {
@@ -224,7 +224,7 @@ func (d *decoder) readCodes() error {
 		}
 		n := least + int(d.take(extra))
 		if n > len(all)-at || v == 16 && at == 0 {
-			return ErrCorrupt
+			return errCorrupt
 		}
 		if v == 16 {
 			for k := range n {

@@ -5,10 +5,9 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/klauspost/compress/zlib"
-
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // load reads all data, which have size bytes.
@@ -80,7 +79,7 @@ func (h *Header) take(fsys fs.FS, f *bulk.Filler, name string, size int64) error
 	}
 	switch {
 	case h.compressed:
-		z, err := inflate(f.Source)
+		z, err := decompressed(f.Source)
 		if err != nil {
 			return fmt.Errorf("byte %d: %w", f.Offset(), bulk.Unexpected(err))
 		}
@@ -91,10 +90,11 @@ func (h *Header) take(fsys fs.FS, f *bulk.Filler, name string, size int64) error
 	return f.Take(f.Source, size)
 }
 
-// inflate decompresses gzip or zlib. It recognises gzip by the first byte, as zlib does for MetaIO.
-func inflate(src *bulk.Source) (io.Reader, error) {
+// decompressed decompresses gzip or zlib. It recognises gzip by the first byte, as zlib does for MetaIO.
+func decompressed(src *bulk.Source) (io.Reader, error) {
 	if magic, err := src.Peek(1); err == nil && magic[0] == 0x1f {
 		return bulk.NewGzip(src.Reader)
 	}
-	return zlib.NewReader(src.Reader)
+	z := new(inflate.Reader)
+	return z, z.ResetZlib(src.Reader)
 }

@@ -3,8 +3,9 @@
 //
 //	go run ./examples/live [-dir DIR] [-workers N] [-epochs N] [-http ADDRESS]
 //
-// It loads the images of DIR, which has a folder per class, again and again, until it is interrupted. Without
-// DIR they are the project's own.
+// It prints the page's address. It loads the images of DIR, which has a folder per class, again and again, for half a
+// minute on two processors if they are the project's own, as they are without DIR. -epochs 1000000 goes on until it is
+// interrupted.
 package main
 
 import (
@@ -34,11 +35,11 @@ type options struct {
 }
 
 func main() {
-	o := options{address: "127.0.0.1:8080"}
+	o := options{address: "127.0.0.1:0"}
 	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
 	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
-	usage.Int(&o.epochs, "epochs", 100_000, 1, "how many `times` to load all images")
-	flag.Func("http", "`address` of the page; port 0 takes a free one (default 127.0.0.1:8080)", o.setAddress)
+	usage.Int(&o.epochs, "epochs", 2000, 1, "how many `times` to load all images")
+	flag.Func("http", "`address` of the page; port 0 takes a free one (default 127.0.0.1:0)", o.setAddress)
 	usage.Parse("Live shows what a loader does while it works: in the terminal, and on a page.")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -38,7 +38,7 @@ func program(t *testing.T, flags ...string) *exec.Cmd {
 }
 
 func TestViewEndsBeforeTheStatistics(t *testing.T) {
-	text, err := program(t, "-epochs", "1", "-http", "127.0.0.1:0").CombinedOutput()
+	text, err := program(t, "-epochs", "1").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -52,7 +52,7 @@ func TestPageShowsTheLoaderUntilTheInterrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no signal for this")
 	}
-	cmd := program(t, "-http", "127.0.0.1:0")
+	cmd := program(t, "-epochs", "1000000")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

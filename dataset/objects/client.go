@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/pace"
 )
 
@@ -194,7 +194,7 @@ func (c *Client) remember(o, got Object) error {
 		version = v.(string)
 	}
 	if version != got.Version {
-		return fmt.Errorf("%w: %.100s, was %.100s", ErrReplaced, oneline.Text(got.Version), oneline.Text(version))
+		return fmt.Errorf("%w: %.100s, was %.100s", ErrReplaced, figures.OneLine(got.Version), figures.OneLine(version))
 	}
 	if o.Size >= 0 && got.Size >= 0 && o.Size != got.Size {
 		return fmt.Errorf("%w: %d bytes, were %d", ErrReplaced, got.Size, o.Size)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 var (
@@ -31,7 +31,7 @@ type objectError struct {
 }
 
 func (e *objectError) Error() string {
-	return fmt.Sprintf("objects: %s %s: %v", e.op, oneline.Text(e.name), e.err)
+	return fmt.Sprintf("objects: %s %s: %v", e.op, figures.OneLine(e.name), e.err)
 }
 func (e *objectError) Unwrap() error { return e.err }
 

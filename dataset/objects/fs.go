@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/oneline"
 )
 
 // An FS is the file system of the objects of a store, as they were listed by [NewFS].
@@ -84,9 +84,9 @@ func (l *listing) load(ctx context.Context) error {
 		case !ok || !fs.ValidPath(name) || name == ".":
 			errs = append(errs, fmt.Errorf("objects: the name %.200q is not a path", o.Name))
 		case i > 0 && l.objects[i-1].Name == o.Name:
-			errs = append(errs, fmt.Errorf("objects: %s is listed twice", oneline.Text(o.Name)))
+			errs = append(errs, fmt.Errorf("objects: %s is listed twice", figures.OneLine(o.Name)))
 		case l.isFolder(name):
-			errs = append(errs, fmt.Errorf("objects: %s is an object and a folder", oneline.Text(o.Name)))
+			errs = append(errs, fmt.Errorf("objects: %s is an object and a folder", figures.OneLine(o.Name)))
 		}
 	}
 	return files.Join(errs)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // mostSkipped is how many bytes before those that are wanted are read from a server
@@ -132,7 +132,7 @@ func (s *Server) version(h http.Header, want string) (string, error) {
 	case got == "":
 		return "", Permanent(errors.New("the server tells no version (neither ETag nor Last-Modified), so a replaced object would not be noticed; Unversioned allows that"))
 	case want != "" && got != want:
-		return "", fmt.Errorf("%w: %.100s, was %.100s", ErrReplaced, oneline.Text(got), oneline.Text(want))
+		return "", fmt.Errorf("%w: %.100s, was %.100s", ErrReplaced, figures.OneLine(got), figures.OneLine(want))
 	}
 	return got, nil
 }

@@ -1,5 +1,5 @@
-// Package figures formats numbers for people: bytes with a fitting unit, counts with a
-// noun, and durations of few digits.
+// Package figures writes for people: bytes with a fitting unit, counts with a noun, durations of few digits,
+// and what others say in one line.
 package figures
 
 import (

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/pace"
 	"github.com/penstock-go/penstock/internal/wire"
 )
@@ -161,12 +161,12 @@ func (c *client) fetch(ctx context.Context, path string, patience time.Duration,
 				return nil
 			}
 			if _, ok := errors.AsType[final](err); ok || ctx.Err() != nil {
-				return fmt.Errorf("%s: %w", r.name, oneline.Error(err))
+				return fmt.Errorf("%s: %w", r.name, figures.InOneLine(err))
 			}
 			if _, ok := errors.AsType[unfit](err); ok {
 				others++
 			}
-			errs = append(errs, fmt.Errorf("%s: %w", r.name, oneline.Error(err)))
+			errs = append(errs, fmt.Errorf("%s: %w", r.name, figures.InOneLine(err)))
 		}
 		if others == len(asked) || patience == forever && round == c.cfg.retries {
 			return errors.Join(errs...)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -37,7 +37,7 @@ func public(err error) string {
 	for _, p := range paths {
 		text = strings.ReplaceAll(text, p, last(p))
 	}
-	return oneline.Text(absolute.ReplaceAllStringFunc(text, func(match string) string {
+	return figures.OneLine(absolute.ReplaceAllStringFunc(text, func(match string) string {
 		parts := absolute.FindStringSubmatch(match)
 		if parts[2] == "" {
 			return match

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Plan says which samples each batch of an epoch, or of its rest, has. Batches count from 0. Orders have random
@@ -86,5 +86,5 @@ func (p *Plan) resumes(from Position) error {
 }
 
 func otherOrder(position, loader string) error {
-	return fmt.Errorf("loader: From: the position was taken in the order %s, this loader's is %s", oneline.Text(position), oneline.Text(loader))
+	return fmt.Errorf("loader: From: the position was taken in the order %s, this loader's is %s", figures.OneLine(position), figures.OneLine(loader))
 }

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // secret matches the query of a URL, and a user name and password.
@@ -26,13 +26,13 @@ func Public(err error) error {
 		return Permanent(errors.New("redirected to a URL that is not valid")) // net/http repeats it
 	}
 	if secret.MatchString(text) {
-		text = oneline.Text(secret.ReplaceAllString(text, "…"))
+		text = figures.OneLine(secret.ReplaceAllString(text, "…"))
 		if Final(err) {
 			return Permanent(errors.New(text))
 		}
 		return errors.New(text)
 	}
-	err = oneline.Error(err)
+	err = figures.InOneLine(err)
 	text = err.Error()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Permanent(errors.New(text))

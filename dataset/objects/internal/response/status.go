@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Refused is the error of an HTTP response without the bytes that are wanted. name is what
 // the service calls the error, such as NoSuchBucket, or empty. It is shown. says is what
 // else the response says of it. It is not shown.
 func Refused(code int, header http.Header, name, says string) error {
-	status := fmt.Errorf("HTTP %d %.100s", code, oneline.Text(cmp.Or(name, http.StatusText(code))))
+	status := fmt.Errorf("HTTP %d %.100s", code, figures.OneLine(cmp.Or(name, http.StatusText(code))))
 	switch code {
 	case http.StatusNotFound, http.StatusGone:
 		if name == NoBucket || name == "NoSuchBucket" || name == "ContainerNotFound" {

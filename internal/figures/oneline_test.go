@@ -1,4 +1,4 @@
-package oneline_test
+package figures_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/penstock-go/penstock/internal/oneline"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 func TestATextIsShortAndPrints(t *testing.T) {
@@ -20,18 +20,18 @@ func TestATextIsShortAndPrints(t *testing.T) {
 		strings.Repeat("x", 1000): strings.Repeat("x", 1000),
 		strings.Repeat("x", 1001): strings.Repeat("x", 1000) + "…",
 	} {
-		if got := oneline.Text(says); got != want {
+		if got := figures.OneLine(says); got != want {
 			t.Errorf("%q: got %q, want %q", says, got, want)
 		}
 	}
 }
 
 func TestAnErrorStaysWhatItIs(t *testing.T) {
-	err := oneline.Error(fmt.Errorf("a\x1bb: %w", io.EOF))
+	err := figures.InOneLine(fmt.Errorf("a\x1bb: %w", io.EOF))
 	if err.Error() != "a.b: EOF" || !errors.Is(err, io.EOF) {
 		t.Errorf("got %v", err)
 	}
-	if err := oneline.Error(io.EOF); err != io.EOF {
+	if err := figures.InOneLine(io.EOF); err != io.EOF {
 		t.Errorf("got %v for an error that is clean", err)
 	}
 }

@@ -57,9 +57,9 @@ func TestEveryInterleavingOfRequestsIsAnswered(t *testing.T) {
 	}
 	if *large {
 		worlds = append(worlds,
-			world{ranks: 2, each: 4, rooms: 1, ahead: 2, expire: true, least: 20_000},
+			world{ranks: 2, each: 4, rooms: 1, ahead: 2, expire: true, least: 20_300},
 			world{ranks: 1, each: 4, rooms: 2, ahead: 2, free: true, least: 1000},
-			world{ranks: 3, each: 4, rooms: 2, ahead: 1, least: 50_000})
+			world{ranks: 3, each: 4, rooms: 2, ahead: 1, least: 250_000})
 	}
 	for _, w := range worlds {
 		t.Run(fmt.Sprintf("%d ranks, %d batches, %d lanes", w.ranks, w.each, w.rooms), func(t *testing.T) {

@@ -3,7 +3,6 @@ package prefetch
 import (
 	"reflect"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -35,7 +34,6 @@ type epoch struct {
 	ahead  sync.WaitGroup // the goroutine that looks ahead
 
 	panicked *dataset.PanicError // while it looked ahead, or nil
-	requests sync.WaitGroup      // that it owns
 
 	// Only the goroutine that looks ahead uses these.
 	batch   int             // that it looks at
@@ -45,9 +43,8 @@ type epoch struct {
 	part    int             // that it looks at
 
 	// The Prefetcher's mutex guards these.
-	waiting []*block // to be fetched, in the order in which they are needed
-	met     []*block // that it has claimed, in the same order
-	claimed int      // number of blocks so far
+	met     []*block // that it has claimed, in the order in which they are needed
+	asked   int      // number of those at the beginning that do not wait for a request
 	bytes   int64
 	at      int  // batch that it looks at
 	looking bool // whether there are batches that it has not looked at
@@ -119,12 +116,18 @@ func (e *epoch) stop() {
 	for _, b := range e.met {
 		p.release(b, e)
 	}
-	e.handOver()
 	p.leave(e)
-	p.start()
 	p.change.Broadcast()
+	var ending []*block
+	for b := range p.running {
+		if b.gone {
+			ending = append(ending, b)
+		}
+	}
 	p.mu.Unlock()
-	e.requests.Wait()
+	for _, b := range ending {
+		<-b.done
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.epochs) == 0 {
@@ -134,43 +137,6 @@ func (e *epoch) stop() {
 	if e.panicked != nil {
 		panic(e.panicked)
 	}
-}
-
-// handOver gives blocks that wait or are being fetched to the next epochs with a claim on
-// them, and cancels the requests for all others. The caller holds the mutex.
-func (e *epoch) handOver() {
-	heirs := make(map[*epoch]bool)
-	for _, b := range e.waiting {
-		if !b.gone {
-			heir := b.claims[0].epoch
-			heir.waiting = append(heir.waiting, b)
-			heirs[heir] = true
-		}
-	}
-	e.waiting = nil
-	for heir := range heirs {
-		slices.SortStableFunc(heir.waiting, func(a, b *block) int { return heir.order(a) - heir.order(b) })
-	}
-	for b := range e.p.running {
-		switch {
-		case b.owner != e:
-		case len(b.claims) > 0:
-			b.owner = b.claims[0].epoch
-			b.owner.requests.Add(1)
-			e.requests.Done()
-		default:
-			b.cancel()
-		}
-	}
-}
-
-// order is when the epoch needs a block: after those of lower numbers. It is -1 if the
-// epoch does not need it any more.
-func (e *epoch) order(b *block) int {
-	if c := b.of(e); c != nil {
-		return c.order
-	}
-	return -1
 }
 
 // lookAhead meets the blocks of all batches, and waits where there is no room. If it is not
@@ -239,7 +205,7 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 		switch begun := e.future.Begun(); {
 		case done > e.batch:
 			return true, false
-		case p.overtaken[name] >= e.number:
+		case e.batch < begun && p.overtaken[name] >= e.number: // otherwise another loop has read it
 			delete(p.overtaken, name)
 			return true, false
 		case e.batch >= begun+mostBatches || !e.mayFetch(begun, name.Len):
@@ -296,13 +262,24 @@ func (e *epoch) hold(n int64) {
 	e.loop.bytes += n
 }
 
-// plan adds a block to those that wait. The caller holds the mutex.
+// plan adds a block that waits for a request. The caller holds the mutex.
 func (e *epoch) plan(name objects.Block) {
 	b := &block{name: name, summed: e.of.Summed, done: make(chan struct{})}
 	e.p.blocks[name] = b
 	e.p.bytes += name.Len
 	b.claim(e, e.batch)
-	e.waiting = append(e.waiting, b)
+}
+
+// first is the block that the epoch needs first of those that wait for a request, or nil. The caller
+// holds the mutex.
+func (e *epoch) first() (*block, *claim) {
+	for ; e.asked < len(e.met); e.asked++ {
+		b := e.met[e.asked]
+		if c := b.of(e); c != nil && b.state == waiting {
+			return b, c
+		}
+	}
+	return nil, nil
 }
 
 // forget drops blocks that were not read although their batches are complete. The caller
@@ -319,5 +296,6 @@ func (e *epoch) forget(done int) {
 		}
 		e.met[0] = nil
 		e.met = e.met[1:]
+		e.asked = max(e.asked-1, 0)
 	}
 }

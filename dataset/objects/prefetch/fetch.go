@@ -34,16 +34,14 @@ type block struct {
 	summed  bool    // whether a dataset compares its checksum
 	claims  []claim // of the epochs that will read it, in their order; the first one's memory it takes
 	cancel  func()  // ends the request under way
-	owner   *epoch  // that waits for its end: one with a claim, as long as there is one
 	readers int     // that use data
 	read    bool    // whether it was read
-	gone    bool    // whether it was dropped: data is free when no reader is left
+	gone    bool    // whether it was dropped: its request ends, and data is free when no reader is left
 }
 
 // A claim says how an epoch will read a block.
 type claim struct {
 	epoch *epoch
-	order int // in which the epoch needs its blocks
 	first int // batch that reads it
 	last  int // batch that reads it
 	reads int // that are expected
@@ -66,8 +64,7 @@ func (b *block) claim(e *epoch, batch int) {
 			b.claims[0].epoch.hold(-b.name.Len)
 		}
 	}
-	b.claims = slices.Insert(b.claims, at, claim{e, e.claimed, batch, batch, 1})
-	e.claimed++
+	b.claims = slices.Insert(b.claims, at, claim{e, batch, batch, 1})
 	e.met = append(e.met, b)
 }
 
@@ -93,32 +90,22 @@ func (b *block) panicked() error {
 func (p *Prefetcher) start() {
 	for _, l := range p.loops {
 		for len(p.running) < p.allowed {
-			next := l.earliest()
-			if next == nil {
+			b := l.earliest()
+			if b == nil {
 				break
 			}
-			b := next.waiting[0]
-			next.waiting[0] = nil
-			next.waiting = next.waiting[1:]
-			p.request(b, next)
+			p.request(b)
 		}
 	}
 }
 
 // request sends a request for a block. The caller holds the mutex.
-func (p *Prefetcher) request(b *block, owner *epoch) {
+func (p *Prefetcher) request(b *block) {
 	ctx, cancel := context.WithCancel(context.Background())
-	b.state, b.owner, b.cancel = fetching, owner, cancel
+	b.state, b.cancel = fetching, cancel
 	b.data = p.spare.take(b.name.Len)
 	p.running[b] = struct{}{}
-	owner.requests.Add(1)
-	go func() {
-		defer func() {
-			cancel()
-			b.owner.requests.Done() // it does not change after the request
-		}()
-		p.fetch(ctx, b)
-	}()
+	go p.fetch(ctx, b)
 }
 
 // fetch reads a block into memory. A panic of the store is an error of the block, which all reads
@@ -139,13 +126,14 @@ func (p *Prefetcher) fetch(ctx context.Context, b *block) {
 			p.count.bytes.Add(b.name.Len)
 			p.allowed = min(p.allowed+1, p.requests)
 		} else {
-			if ctx.Err() == nil {
+			if !b.gone {
 				p.allowed = max(p.allowed/2, 1)
 			}
 			if b.panicked() == nil || len(b.claims) == 0 {
 				p.drop(b)
 			}
 		}
+		b.cancel()
 		close(b.done)
 		p.free(b)
 		p.start()
@@ -186,7 +174,7 @@ func (p *Prefetcher) release(b *block, e *epoch) {
 	p.change.Broadcast()
 }
 
-// drop takes a block out. The caller holds the mutex.
+// drop takes a block out, and ends its request. The caller holds the mutex.
 func (p *Prefetcher) drop(b *block) {
 	if b.gone {
 		return
@@ -197,6 +185,9 @@ func (p *Prefetcher) drop(b *block) {
 	if len(b.claims) > 0 {
 		b.claims[0].epoch.hold(-b.name.Len)
 		b.claims = nil
+	}
+	if b.state == fetching {
+		b.cancel()
 	}
 	if b.state == fetched && b.err == nil && !b.read && b.readers == 0 {
 		p.count.unread.Add(1)

@@ -95,27 +95,16 @@ func (l *loop) forget(done int) {
 	}
 }
 
-// earliest is the epoch whose next block is needed first, or nil if no block waits. The caller
+// earliest is the block that is needed first of those that wait for a request, or nil. The caller
 // holds the mutex.
-func (l *loop) earliest() (found *epoch) {
+func (l *loop) earliest() (found *block) {
 	least := 0
 	for _, e := range l.epochs {
 		if e.stopped {
 			continue
 		}
-		for len(e.waiting) > 0 && e.waiting[0].gone {
-			e.waiting[0] = nil
-			e.waiting = e.waiting[1:]
-		}
-		if len(e.waiting) == 0 {
-			continue
-		}
-		batch := -1 // if the epoch does not need it any more
-		if c := e.waiting[0].of(e); c != nil {
-			batch = c.first
-		}
-		if found == nil || batch < least {
-			found, least = e, batch
+		if b, c := e.first(); b != nil && (found == nil || c.first < least) {
+			found, least = b, c.first
 		}
 	}
 	return found

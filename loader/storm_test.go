@@ -332,7 +332,7 @@ func TestStormOfResumes(t *testing.T) {
 			slices.Sort(want)
 		}
 		if !slices.Equal(got, want) {
-			t.Error(fmt.Sprint(len(got), " batches differ from the ", len(want), " uninterrupted ones"))
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
 }

@@ -81,10 +81,10 @@ func text(ref plan.Ref) string {
 	return fmt.Sprint(ref.Plan.Epoch, ref.Plan.Number(ref.K), ref.Plan.AppendSamples(ref.K, nil))
 }
 
-// TestWhatIsLeftAfterAPositionIsWhatWasNotDelivered for batches that are delivered in any order, with plans and samples
-// that come at any time.
+// TestWhatIsLeftAfterAPositionIsWhatWasNotDelivered for loops that are interrupted several times, with batches that are
+// delivered in any order, and plans and samples that come at any time.
 func TestWhatIsLeftAfterAPositionIsWhatWasNotDelivered(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(10_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		n, until := r.IntN(40), 1+r.IntN(3)
 		plans := plan.New(options(t, r, n, r.IntN(3) == 0))
@@ -103,36 +103,33 @@ func TestWhatIsLeftAfterAPositionIsWhatWasNotDelivered(t *testing.T) {
 			}
 			all = append(all, text(ref))
 		}
-		w, from := begin(plans.Start(0)), plans.Start(0)
-		ledger := plan.NewLedger(from)
-		var begun []plan.Ref
-		var delivered []string
-		for stop := r.IntN(len(all) + 1); len(delivered) < stop; {
-			if ref, ok := w.next(); ok {
-				begun = append(begun, ref)
+		var got []string
+		from := plans.Start(0)
+		for loops := 1 + r.IntN(4); loops > 0; loops-- { // the last one goes to the end
+			w, ledger, stop := begin(from), plan.NewLedger(from), len(all)
+			if loops > 1 {
+				stop = min(stop, len(got)+r.IntN(10))
 			}
-			for len(begun) > 0 && (len(begun) > 4 || r.IntN(2) == 0 || w.Over()) && len(delivered) < stop {
-				k := r.IntN(len(begun))
-				delivered = append(delivered, text(begun[k]))
-				from = ledger.Deliver(begun[k], w.First()).Position()
-				begun = slices.Delete(begun, k, k+1)
+			var begun []plan.Ref
+			for len(got) < stop && (!w.Over() || len(begun) > 0) {
+				if ref, ok := w.next(); ok {
+					begun = append(begun, ref)
+				}
+				for len(begun) > 0 && (len(begun) > 4 || r.IntN(2) == 0 || w.Over()) && len(got) < stop {
+					k := r.IntN(len(begun))
+					got = append(got, text(begun[k]))
+					from = ledger.Deliver(begun[k], w.First()).Position()
+					begun = slices.Delete(begun, k, k+1)
+				}
+			}
+			if err := plans.Check(from); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}
-		rest := slices.Clone(delivered)
-		if err := plans.Check(from); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		for w := begin(from); ; {
-			ref, ok := w.next()
-			if !ok {
-				break
-			}
-			rest = append(rest, text(ref))
-		}
-		slices.Sort(rest)
+		slices.Sort(got)
 		slices.Sort(all)
-		if !slices.Equal(rest, all) {
-			t.Fatalf("seed %d: after %d batches and a resume at %+v:\n%q, want\n%q", seed, len(delivered), from, rest, all)
+		if !slices.Equal(got, all) {
+			t.Fatalf("seed %d: with interruptions there are\n%q, want\n%q", seed, got, all)
 		}
 	}
 }

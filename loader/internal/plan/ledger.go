@@ -99,7 +99,7 @@ func (m Mark) Position() Position {
 		Order:   m.plan.Order(),
 	}
 	for _, n := range m.log {
-		if n > m.head {
+		if n >= m.head {
 			p.Ahead = append(p.Ahead, n-m.head)
 			p.Step = m.plan.Step()
 		}

@@ -14,7 +14,7 @@ import (
 
 // A Batch holds the samples of one batch, field by field. It is valid in the loop
 // body that got it. After that its memory is reused for another batch, unless
-// [Batch.Keep] or [Batch.Detach] was called.
+// [Batch.Keep] was called.
 //
 // As long as a batch is valid, its values may be changed: the loader neither reads
 // nor writes them, and no other batch, sample or cache shares their memory.
@@ -28,7 +28,6 @@ type Batch struct {
 	ref     plan.Ref
 	rows    int
 	at      plan.Mark    // after the batch was delivered
-	own     bool         // whether the memory is not the loader's
 	holders atomic.Int32 // the loop body, and one for every Keep that is not released
 }
 
@@ -50,7 +49,7 @@ func (b *Batch) Position() Position { return Position(b.at.Position()) }
 // batch.
 func (b *Batch) Indices() []int {
 	b.check()
-	return b.job.indices[:b.rows:b.rows]
+	return b.job.slab.Indices[:b.rows:b.rows]
 }
 
 // Name is the dataset's name for the sample in a row, such as a file's path. It is
@@ -68,9 +67,10 @@ func (b *Batch) Spec() dataset.Spec { return b.l.Spec() }
 // says where each sample begins.
 func (b *Batch) Tensor(field string) dataset.Tensor {
 	i := b.field(field)
-	f, n := b.job.slab.spec[i], b.rows
+	f, n := b.job.slab.Field(i), b.rows
 	if f.Ragged {
-		n = b.job.slab.ragged[i].ends[b.rows]
+		_, ends := b.job.slab.Ragged(i)
+		n = ends[b.rows]
 	}
 	return dataset.NewTensor(f.Dtype, append(dataset.Shape{n}, f.Shape...), b.Bytes(field))
 }
@@ -78,9 +78,7 @@ func (b *Batch) Tensor(field string) dataset.Tensor {
 // Values is the data of [Batch.Tensor] as a flat slice, without a copy. It panics
 // if T is not the field's dtype.
 func Values[T dataset.Element](b *Batch, field string) []T {
-	i := b.field(field)
-	f := b.job.slab.spec[i]
-	mustHold[T](f)
+	mustHold[T](b.job.slab.Field(b.field(field)))
 	return dense.Values[T](b.Bytes(field))
 }
 
@@ -96,17 +94,19 @@ func mustHold[T dataset.Element](f dataset.Field) {
 // including, o[r+1]. It is valid as long as the batch. Offsets panics if the field
 // is not ragged.
 func (b *Batch) Offsets(field string) []int {
-	return b.ragged(field).ends[: b.rows+1 : b.rows+1]
+	_, ends := b.job.slab.Ragged(b.ragged(field))
+	return ends[: b.rows+1 : b.rows+1]
 }
 
 // Bytes is the memory that [Batch.Tensor] uses: one field of all samples, in the
 // machine's byte order.
 func (b *Batch) Bytes(field string) []byte {
 	i := b.field(field)
-	if b.job.slab.spec[i].Ragged {
-		return slices.Clip(b.job.slab.ragged[i].values)
+	if b.job.slab.Field(i).Ragged {
+		values, _ := b.job.slab.Ragged(i)
+		return slices.Clip(values)
 	}
-	return b.job.slab.column(i, b.rows)
+	return b.job.slab.Column(i, b.rows)
 }
 
 // Strings is a ragged uint8 field as text, one string per sample. The strings are
@@ -133,29 +133,29 @@ func (b *Batch) Keep() (release func()) {
 	var released atomic.Bool
 	return func() {
 		if released.CompareAndSwap(false, true) {
-			b.giveUp()
+			b.release()
 		}
 	}
 }
 
-// giveUp is release where the caller cannot take the error: Close returns it.
-func (b *Batch) giveUp() {
-	if err := b.release(); err != nil {
-		b.l.fails(err)
+// Copy copies the batch into Go's memory. The copy belongs to the caller and stays
+// valid.
+func (b *Batch) Copy() *Batch {
+	b.check()
+	own, err := b.job.slab.Clone(b.rows)
+	if err != nil {
+		panic(fmt.Errorf("loader: Copy: %w", err))
 	}
+	c := &Batch{l: b.l, job: &job{slab: own}, ref: b.ref, rows: b.rows, at: b.at}
+	c.holders.Store(1) // the caller, who never releases it
+	return c
 }
 
 // release removes one holder. When the last one is removed, the memory goes back.
-func (b *Batch) release() error {
-	switch left := b.holders.Add(-1); {
-	case left > 0:
-		return nil
-	case b.own:
-		b.job.spoil()
-		return b.job.slab.free()
+func (b *Batch) release() {
+	if b.holders.Add(-1) == 0 {
+		b.l.release(b.job)
 	}
-	b.l.release(b.job)
-	return nil
 }
 
 func (b *Batch) check() {
@@ -178,12 +178,13 @@ func (b *Batch) field(name string) int {
 	return fields.columns[i]
 }
 
-func (b *Batch) ragged(name string) *raggedColumn {
+// ragged is the column of the ragged field of that name.
+func (b *Batch) ragged(name string) int {
 	i := b.field(name)
-	if f := b.job.slab.spec[i]; !f.Ragged {
+	if f := b.job.slab.Field(i); !f.Ragged {
 		panic(fmt.Sprintf("loader: field %v is not ragged", f))
 	}
-	return &b.job.slab.ragged[i]
+	return i
 }
 
 // String describes the batch, as in "batch 3 of epoch 0: 128 samples of image

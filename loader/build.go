@@ -32,12 +32,13 @@ func (w *worker) draws(j *job) error {
 	if err := j.Plan.Changed(); err != nil {
 		return err
 	}
-	j.indices = j.Plan.AppendSamples(j.K, j.indices[:0])
-	j.draws = j.Plan.AppendDraws(j.K, j.indices, j.draws[:0])
-	if len(j.indices) == 0 {
+	s := j.slab
+	s.Indices = j.Plan.AppendSamples(j.K, s.Indices[:0])
+	s.Draws = j.Plan.AppendDraws(j.K, s.Indices, s.Draws[:0])
+	if len(s.Indices) == 0 {
 		return errors.New("the batch sampler gave an empty batch")
 	}
-	if err := j.slab.reserve(len(j.indices)); err != nil {
+	if err := s.Reserve(len(s.Indices)); err != nil {
 		return err
 	}
 	w.l.cfg.trace.batchBegun(j)

@@ -98,8 +98,7 @@ func (w *worker) exited(what int) {
 		}
 	}()
 	switch {
-	case what == allocating:
-		w.l.added(nil, err)
+	case what == allocating: // the pool has noted it
 	case j == nil && what == closing:
 		w.l.fails(fmt.Errorf("loader: close dataset: %w", errGoexit))
 	case j == nil:

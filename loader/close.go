@@ -27,11 +27,7 @@ func (l *Loader) Close() error {
 		r.halt(ErrClosed)
 		r.join()
 	}
-	errs := []error{l.waitOutside(), l.closeReaders()}
-	for j := l.drain(); j != nil; j = l.drain() {
-		errs = append(errs, j.slab.free())
-	}
-	errs = append(errs, l.stocks.close(), l.farewell())
+	errs := []error{l.waitOutside(), l.closeReaders(), l.pool.Close(), l.farewell()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(append(errs, l.late)...)
@@ -45,7 +41,8 @@ func (l *Loader) close() (r *run, ok bool) {
 	if l.closed {
 		return nil, false
 	}
-	l.closed, l.heldAtEnd = true, l.held()
+	l.closed = true
+	l.pool.Shut()
 	return l.run, true
 }
 
@@ -80,14 +77,4 @@ func (l *Loader) closeReaders() error {
 	calls := activities(left, nil)
 	l.mu.Unlock()
 	return l.closeTimedOut(calls)
-}
-
-// drain takes a free slab. It returns nil after the last one.
-func (l *Loader) drain() *job {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.free) == 0 {
-		return nil
-	}
-	return l.take()
 }

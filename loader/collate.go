@@ -117,13 +117,13 @@ func (w *worker) steps(j *job) error {
 	w.clock.Stage(stageCollate)
 	defer w.clock.Stop()
 	// The numbers must differ from those of the batch's first sample.
-	w.draw.Reset(splitmix.Mix(w.l.cfg.seed^batchSeed), j.Plan.Epoch, j.draws[0])
+	w.draw.Reset(splitmix.Mix(w.l.cfg.seed^batchSeed), j.Plan.Epoch, j.slab.Draws[0])
 	for k, apply := range c.steps {
 		for _, column := range c.views[k+1].made {
-			clear(j.slab.column(column, j.rows))
+			clear(j.slab.Column(column, j.rows))
 		}
-		w.src = j.slab.show(&c.views[k], j.rows, w.src[:0])
-		w.dst = j.slab.show(&c.views[k+1], j.rows, w.dst[:0])
+		w.src = j.slab.Show(c.views[k].columns, j.rows, w.src[:0])
+		w.dst = j.slab.Show(c.views[k+1].columns, j.rows, w.dst[:0])
 		dst, src := slots.NewColumns(w.dst, j.rows, w.draw), slots.NewColumns(w.src, j.rows, w.draw)
 		if err := w.apply(k, apply, dataset.Columns(dst), dataset.Columns(src)); err != nil {
 			return err
@@ -150,18 +150,3 @@ func (w *worker) apply(k int, apply dataset.BatchApply, dst, src dataset.Columns
 
 // batchSeed is "collate\0" in ASCII.
 const batchSeed = 0x636f6c6c61746500
-
-// show appends the values of the view's fields in the first rows.
-func (s *slab) show(v *view, rows int, to []slots.Values) []slots.Values {
-	for _, column := range v.columns {
-		values := slots.Values{Field: s.fields[column]}
-		if s.spec[column].Ragged {
-			c := &s.ragged[column]
-			values.Bytes, values.Ends = c.values, c.ends[:rows+1:rows+1]
-		} else {
-			values.Bytes = s.column(column, rows)
-		}
-		to = append(to, values)
-	}
-	return to
-}

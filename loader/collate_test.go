@@ -148,18 +148,8 @@ func TestBatchHasTheFieldsThatStepsLeave(t *testing.T) {
 		if got, want := c.Tensor("sum").Shape(), (dataset.Shape{4, 2}); !slices.Equal(got, want) {
 			t.Errorf("sum of the copy: got %v, want %v", got, want)
 		}
-		free, err := b.Detach()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := loader.Values[int64](b, "sum")[0], int64(6); got != want {
-			t.Errorf("sum of the detached batch: got %d, want %d", got, want)
-		}
-		if err := free(); err != nil {
-			t.Error(err)
-		}
 	}
-	for b, err := range l.Epoch(t.Context(), 1) { // in the slab that Detach has made
+	for b, err := range l.Epoch(t.Context(), 1) {
 		if err != nil {
 			t.Fatal(err)
 		}

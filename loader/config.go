@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"os"
 	"runtime"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/loader/internal/plan"
+	"github.com/penstock-go/penstock/loader/internal/slab"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -91,7 +91,7 @@ func (c *config) validate() error {
 	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
 	wrong(c.limit < 0, "OnError with the limit %d: want 0 or more, or NoLimit", c.limit)
 	wrong(c.memory == nil, "Memory(nil): want an Allocator")
-	if p, ok := c.memory.(poison); ok {
+	if p, ok := c.memory.(slab.Poison); ok {
 		wrong(p.Allocator == nil, "Memory(Poison(nil)): want an Allocator")
 	}
 	wrong(c.set.sampler && c.sampler == nil, "Sampler(nil): want a Sampler")
@@ -117,10 +117,6 @@ func (c *config) validate() error {
 // prefetch is how many batches per worker may be ahead of the loop body without InFlight.
 const prefetch = 2
 
-// fewest is the smallest number of slabs without InFlight:
-// one for the loop body, one that is complete and one that is assembled.
-const fewest = 3
-
 // bound is the number of bytes of all slabs if nothing else is given.
 const bound = min(2<<30, math.MaxInt)
 
@@ -130,7 +126,7 @@ func (c *config) least() int {
 	if c.set.budget {
 		return 1
 	}
-	return fewest
+	return slab.Fewest
 }
 
 // slabs is the number of slabs, if one has that many bytes.
@@ -150,25 +146,16 @@ func (c *config) bounded() bool { return !c.set.inFlight && c.workers > 0 }
 // affordable reports an error if the machine cannot hold the slabs. Go ends a
 // program that allocates them.
 func (c *config) affordable(slabs, bytes int) error {
-	if all := saturated(slabs, bytes); c.set.budget && all > c.budget {
+	if all := slab.Product(slabs, bytes); c.set.budget && all > c.budget {
 		return fmt.Errorf("loader: Budget(%d): too little for %s of %s", c.budget, figures.Count(slabs, "slab", "slabs"), figures.Bytes(int64(bytes)))
 	}
-	if _, heap := c.memory.(Heap); !heap || checkMachine(bytes) != nil { // otherwise the Allocator reports it
+	if _, heap := c.memory.(Heap); !heap || slab.CheckMachine(bytes) != nil { // otherwise the Allocator reports it
 		return nil
 	}
-	if err := checkMachine(saturated(slabs, bytes)); err != nil {
+	if err := slab.CheckMachine(slab.Product(slabs, bytes)); err != nil {
 		return fmt.Errorf("loader: %d slabs of %s are %w", slabs, figures.Bytes(int64(bytes)), err)
 	}
 	return nil
-}
-
-// saturated is the product of two numbers that are not negative, or the largest int
-// if the product overflows.
-func saturated(a, b int) int {
-	if high, low := bits.Mul(uint(a), uint(b)); high == 0 && low <= math.MaxInt {
-		return int(low)
-	}
-	return math.MaxInt
 }
 
 // chosen fills in the sampler that the other options imply.

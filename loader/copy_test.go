@@ -2,7 +2,6 @@ package loader_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"runtime"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-func TestCopiesAndDetachedBatchesOutliveTheLoader(t *testing.T) {
+func TestCopiesAndKeptBatchesOutliveTheLoader(t *testing.T) {
 	for _, poisoned := range []bool{false, true} {
 		memory := new(checked)
 		var a loader.Allocator = memory
@@ -27,24 +26,16 @@ func TestCopiesAndDetachedBatchesOutliveTheLoader(t *testing.T) {
 		}
 		var want []string
 		var batches []*loader.Batch
-		var frees []func() error
 		var releases []func()
 		for b, err := range l.Epochs(t.Context(), 0, 2) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, content(b))
-			switch b.Number() % 3 {
-			case 0:
+			if b.Number()%2 == 0 {
 				b = b.Copy()
-			case 1:
-				free, err := b.Detach()
-				if err != nil {
-					t.Fatal(err)
-				}
-				frees = append(frees, free)
-			case 2:
-				releases = append(releases, b.Keep()) // to compare with
+			} else {
+				releases = append(releases, b.Keep())
 			}
 			batches = append(batches, b)
 		}
@@ -58,16 +49,9 @@ func TestCopiesAndDetachedBatchesOutliveTheLoader(t *testing.T) {
 			if got := content(b); got != want[k] {
 				t.Errorf("poisoned %v: got %s, want %s", poisoned, got, want[k])
 			}
-			if free, err := b.Copy().Detach(); err != nil || free() != nil {
-				t.Errorf("a copy of %v: %v", b, err)
-			}
-		}
-		for _, free := range frees {
-			if err := errors.Join(free(), free()); err != nil {
-				t.Error(err)
-			}
 		}
 		for _, release := range releases {
+			release()
 			release()
 		}
 		if len(memory.out) != 0 {
@@ -83,54 +67,6 @@ func panics(f func()) (panics bool) {
 	defer func() { panics = recover() != nil }()
 	f()
 	return
-}
-
-func TestDetachedBatchIsFreedAfterItsLastUse(t *testing.T) {
-	memory := new(checked)
-	l, err := loader.New(augmented(8), loader.Workers(1), loader.BatchSize(4), loader.Memory(memory))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for b, err := range l.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := content(b)
-		free, err := b.Detach()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := free(); err != nil {
-			t.Error(err)
-		}
-		if got := content(b); got != before {
-			t.Errorf("in its loop body: got %s, want %s", got, before)
-		}
-	}
-	if err := l.Close(); err != nil || len(memory.out) != 0 {
-		t.Errorf("Close: %v, %d pieces of memory are not freed", err, len(memory.out))
-	}
-}
-
-func TestDetachWithoutMemoryChangesNothing(t *testing.T) {
-	memory := &scarce{end: func() error { return errBad }}
-	memory.left.Store(2)
-	l := loadertest.New(t, &fake{n: 8}, loader.Workers(1), loader.InFlight(2), loader.BatchSize(2), loader.Memory(memory))
-	for range 2 {
-		n := 0
-		for b, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := b.Detach(); !errors.Is(err, errBad) || !strings.HasPrefix(err.Error(), "loader: Detach: slab of 64 bytes") {
-				t.Errorf("got %v", err)
-			}
-			n += b.Len()
-		}
-		if n != 8 {
-			t.Errorf("%d samples, want 8", n)
-		}
-	}
 }
 
 func TestBytesAreTheTensorsMemory(t *testing.T) {

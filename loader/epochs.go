@@ -15,7 +15,7 @@ import (
 // Epoch loops over the batches of one epoch.
 //
 // A batch, with its tensors and slices, belongs to the loop body. After that its
-// memory is reused, unless [Batch.Keep] or [Batch.Detach] was called.
+// memory is reused, unless [Batch.Keep] was called.
 //
 // An error comes with a nil batch and ends the loop. A loop that asks for the batch
 // alone, for batch := range, does not see it. It comes in the place of its
@@ -88,7 +88,10 @@ func (l *Loader) end(r *run) {
 		l.run = nil
 	}()
 	r.stop()
-	l.shrink()
+	l.aim()
+	if err := l.pool.Shrink(); err != nil {
+		l.fails(err)
+	}
 }
 
 // loop delivers batches to the loop body, until there are no more or the body or an
@@ -153,7 +156,7 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 func (r *run) deliver(j *job, at plan.Mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
 	b := &Batch{l: r.l, job: j, ref: j.Ref, rows: j.rows, at: at}
 	b.holders.Store(1)
-	defer b.giveUp()
+	defer b.release()
 	r.l.cfg.trace.batchDelivered(j, waited)
 	if err != nil {
 		b = nil
@@ -245,6 +248,7 @@ func (r *run) complete() *job {
 	for i, j := range r.inFlight {
 		if j.complete {
 			r.inFlight = slices.Delete(r.inFlight, i, i+1)
+			r.l.pool.Delivered(j.slab)
 			return j
 		}
 		if !r.l.cfg.unordered {

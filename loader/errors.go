@@ -83,12 +83,7 @@ func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineEx
 func (r *run) timedOut() error {
 	l := r.l
 	l.mu.Lock()
-	e := &TimeoutError{after: l.cfg.timeout, kept: len(l.jobs) - len(r.inFlight) - len(l.free)}
-	for _, j := range l.jobs {
-		if j.orphan {
-			e.kept--
-		}
-	}
+	e := &TimeoutError{after: l.cfg.timeout, kept: l.pool.Out() - len(l.orphans())}
 	plannings := l.plannings
 	epoch, planning := r.cursor.Planning()
 	switch at := r.cursor.At(); {

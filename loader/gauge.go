@@ -7,19 +7,16 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/slab"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
 // tuning is what a loader has for [Auto]. The loader's mutex guards it.
 type tuning struct {
 	*tune.Tuner
-	active  atomic.Int32 // Tuner.Workers, for workers that do not hold the mutex
-	slabs   int          // that there are to be
-	begun   int          // slabs at the beginning
-	making  int          // that workers are allocating
-	frozen  bool         // whether the Allocator has refused one
-	refusal string       // why, in words
-	window  tune.Window  // since the last decision
+	active atomic.Int32 // Tuner.Workers, for workers that do not hold the mutex
+	begun  int          // slabs at the beginning
+	window tune.Window  // since the last decision
 }
 
 // A gauge measures a run for the tuner. Only the loop uses it, except for idle, which
@@ -148,7 +145,8 @@ func (r *run) measure(now time.Time) {
 		Used:    next.used - last.used,
 		Timed:   had.known,
 	})
-	limits := tune.Limits{Processors: runtime.GOMAXPROCS(0), Samples: min(l.most(), r.epoch()), Rows: l.rows, Slabs: t.slabs, Deeper: l.deeper()}
+	limits := tune.Limits{Processors: runtime.GOMAXPROCS(0), Samples: min(l.most(), r.epoch()), Rows: l.pool.Rows(), Deeper: l.deeper()}
+	limits.Slabs, _ = l.pool.Target()
 	r.slowest = 0
 	if had.looked.Equal(g.looked) {
 		return // a window ends when the wait for processors was read, as it has begun
@@ -166,7 +164,7 @@ func (r *run) epoch() int {
 	if p.Growing() {
 		return math.MaxInt
 	}
-	return saturated(p.Largest(), r.l.rows)
+	return slab.Product(p.Largest(), r.l.pool.Rows())
 }
 
 // read reads what has happened so far. The caller holds the mutex.

@@ -134,13 +134,13 @@ func TestHooksFollowABatchFromItsBeginToItsEnd(t *testing.T) {
 	})
 }
 
-// TestEveryBatchThatIsBegunIsFreed: also kept and detached batches, those that were in
+// TestEveryBatchThatIsBegunIsFreed: also kept batches, those that were in
 // flight when the loop ended, and those without samples.
 func TestEveryBatchThatIsBegunIsFreed(t *testing.T) {
 	for name, body := range map[string]func(b *loader.Batch) (goesOn bool){
 		"to the end": func(*loader.Batch) bool { return true },
 		"break":      func(*loader.Batch) bool { return false },
-		"detach":     func(b *loader.Batch) bool { b.Detach(); return true },
+		"keep":       func(b *loader.Batch) bool { b.Keep()(); return true },
 	} {
 		var mu sync.Mutex
 		open, most := map[int64]bool{}, 0

@@ -11,23 +11,21 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/loader/internal/plan"
+	"github.com/penstock-go/penstock/loader/internal/slab"
 )
 
 // A job is a batch that workers assemble in a slab. They claim its rows one by one.
-// There is one job per slab, which is reused from batch to batch.
 type job struct {
 	plan.Ref
-	slab *slab
+	slab *slab.Slab
 
 	// Set by the worker that begins the batch, before it publishes the rows.
-	id      int64           // of all batches of the loader
-	ctx     context.Context // of the run
-	worker  int             // the worker that begins it
-	indices []int
-	draws   []int64
-	begun   time.Time
-	traced  *traceTask // in the execution trace, if one is taken
-	told    bool       // whether the hooks know the batch, and are to be told of its end
+	id     int64           // of all batches of the loader
+	ctx    context.Context // of the run
+	worker int             // the worker that begins it
+	begun  time.Time
+	traced *traceTask // in the execution trace, if one is taken
+	told   bool       // whether the hooks know the batch, and are to be told of its end
 
 	claims atomic.Uint64 // number of rows, times 2³², plus the next row to claim
 	left   atomic.Int64  // rows that are not finished
@@ -58,18 +56,14 @@ type failure struct {
 
 // publish opens the rows for claims.
 func (j *job) publish() {
-	j.failed = j.failed[:0]
-	j.broken, j.err, j.dropped = nil, nil, 0
-	j.left.Store(int64(len(j.indices)))
-	j.claims.Store(uint64(len(j.indices)) << 32)
+	rows := len(j.slab.Indices)
+	j.left.Store(int64(rows))
+	j.claims.Store(uint64(rows) << 32)
 }
 
 // claim takes up to n rows: from up to, but not including, to. Both are 0 when no
-// rows are left.
-//
-// A late worker may call it when the job already has another batch. Then it claims
-// rows of that batch, or none if that batch is not published yet. Both are right,
-// because one atomic number holds the number of rows and the next one.
+// rows are left. One atomic number holds the number of rows and the next one, so that
+// a late worker claims nothing of a batch that is over.
 func (j *job) claim(n int) (from, to int) {
 	claims := j.claims.Add(uint64(n))
 	rows, next := int(claims>>32), int(claims&math.MaxUint32)
@@ -93,7 +87,7 @@ func (j *job) claimRest() int {
 	}
 }
 
-// size is the number of all rows to claim. Like claim it may be called late.
+// size is the number of all rows to claim.
 func (j *job) size() int { return int(j.claims.Load() >> 32) }
 
 // unclaimed is the number of rows that no worker has claimed yet.
@@ -119,7 +113,6 @@ func (j *job) fail(f failure) {
 
 // refuse completes a batch that could not be begun, with the error in its place.
 func (j *job) refuse(err error) {
-	j.indices, j.failed, j.rows, j.dropped = j.indices[:0], j.failed[:0], 0, 0
 	j.err, j.complete = err, true
 }
 
@@ -143,7 +136,7 @@ func (j *job) breaks(err error) {
 func (j *job) seal(policy Policy) {
 	j.claims.Store(0)
 	slices.SortStableFunc(j.failed, func(a, b failure) int { return cmp.Compare(a.row, b.row) })
-	j.rows = len(j.indices)
+	j.rows = len(j.slab.Indices)
 	switch {
 	case j.broken != nil:
 		j.err = j.broken
@@ -155,7 +148,7 @@ func (j *job) seal(policy Policy) {
 		j.err = j.batchError()
 	}
 	if j.err == nil {
-		if err := j.slab.pack(j.rows); err != nil {
+		if err := j.slab.Pack(j.rows); err != nil {
 			j.err = j.named(err)
 		}
 	}
@@ -191,16 +184,15 @@ func (j *job) closeHoles() {
 		lost[f.row] = f.lost
 	}
 	to := 0
-	for from := range len(j.indices) {
+	for from := range j.slab.Indices {
 		if lost[from] {
 			continue
 		}
 		if to < from {
-			j.slab.move(to, from)
-			j.indices[to] = j.indices[from]
+			j.slab.Move(to, from)
 		}
 		to++
 	}
 	j.rows = to
-	j.indices = j.indices[:to]
+	j.slab.Indices = j.slab.Indices[:to]
 }

@@ -3,11 +3,10 @@ package loader
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/slab"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
@@ -31,31 +30,39 @@ func (l *Loader) slabs(workers, bytes int) int {
 	if t == nil || c.set.inFlight {
 		return c.slabs(bytes)
 	}
-	n := prefetch*workers + 1
+	n, rows := prefetch*workers+1, l.pool.Rows()
 	if c.help && workers > runtime.GOMAXPROCS(0) && !t.Tiny { // then workers share batches, and need few
-		n = min(n, max(2*runtime.GOMAXPROCS(0)+1, fewest+2*((workers+l.rows-1)/l.rows)))
+		n = min(n, max(2*runtime.GOMAXPROCS(0)+1, slab.Fewest+2*((workers+rows-1)/rows)))
 	}
-	n = max(saturated(t.Depth, n), t.begun) // a loop may keep so many batches at any time
+	n = max(slab.Product(t.Depth, n), t.begun) // a loop may keep so many batches at any time
 	return min(n, max(c.least(), c.budget/max(bytes, 1)))
 }
 
 // deeper reports whether there may be more slabs for the same number of workers.
 func (l *Loader) deeper() bool {
-	c, t := &l.cfg, l.tuning
-	return !c.set.inFlight && !t.frozen && t.slabs < c.budget/max(l.slabSize(), 1)
+	c := &l.cfg
+	target, refused := l.pool.Target()
+	return !c.set.inFlight && refused == nil && target < c.budget/max(l.pool.Bytes(), 1)
 }
 
 // most is the number of samples of all batches that there may be, but for the one in the
 // loop body. If there may be one batch only, it is that of this one.
 func (l *Loader) most() int {
-	slabs := l.slabs(tune.Most, l.slabSize())
-	if l.tuning.frozen {
-		slabs = l.tuning.slabs
+	slabs := l.slabs(tune.Most, l.pool.Bytes())
+	if target, refused := l.pool.Target(); refused != nil {
+		slabs = target
 	}
-	return saturated(max(1, slabs-1), l.rows)
+	return slab.Product(max(1, slabs-1), l.pool.Rows())
 }
 
-func (l *Loader) slabSize() int { return slabBytes(l.collation.columns, l.rows) }
+// aim tells the pool how many slabs there are to be.
+func (l *Loader) aim() {
+	workers := l.cfg.workers
+	if t := l.tuning; t != nil {
+		workers = t.Workers
+	}
+	l.pool.Aim(l.slabs(workers, l.pool.Bytes()), workers)
+}
 
 // apply makes the run follow the tuner. The caller holds the mutex.
 func (r *run) apply() {
@@ -70,10 +77,7 @@ func (r *run) apply() {
 	for id := len(l.workers); id < t.Workers; id++ {
 		l.workers = append(l.workers, newWorker(l, id))
 	}
-	if !t.frozen {
-		t.slabs = l.slabs(t.Workers, l.slabSize())
-	}
-	l.stocks.serve(max(t.slabs, len(l.jobs)), t.Workers)
+	l.aim()
 	r.staff()
 	r.parked.Broadcast()
 	r.wakeAnother()
@@ -93,97 +97,19 @@ func (r *run) park(w *worker) {
 	w.idle = ""
 }
 
-// lacks reports whether there is work for one slab more than there are, and there are to
-// be more. The caller holds the mutex.
-func (r *run) lacks() bool {
-	l, t := r.l, r.l.tuning
-	if t == nil || t.frozen || t.making > 0 || len(l.free) > 0 || len(l.jobs) >= t.slabs || !r.cursor.More() || r.fatal != nil {
-		return false
-	}
-	return len(l.jobs) < l.cfg.least() || l.slabSize() <= l.cfg.budget-int(l.stocks.slabs.Load())
-}
+// lacks reports whether a worker is to allocate a slab. The caller holds the mutex.
+func (r *run) lacks() bool { return r.cursor.More() && r.fatal == nil && r.l.pool.Lacks() }
 
 // addSlab allocates a slab. If the Allocator refuses, there are no more from then on. The
 // caller holds the mutex, which is not held meanwhile.
 func (r *run) addSlab(w *worker) {
-	l, rows := r.l, r.l.rows
-	l.tuning.making++
-	l.mu.Unlock()
-	defer l.mu.Lock()
+	r.l.mu.Unlock()
+	defer r.l.mu.Lock()
 	w.at.Store(nil) // it works on no batch
-	var j *job
-	err := w.calls(allocating, func() (err error) {
-		j, err = l.newJob(rows)
-		return err
-	})
-	if l.added(j, err) {
-		l.release(j)
-	}
-}
-
-// added notes a slab that is new, or why there is none.
-func (l *Loader) added(j *job, err error) (ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := l.tuning
-	t.making--
-	if err != nil {
-		t.frozen, t.slabs = true, len(l.jobs)
-		t.refusal = fmt.Sprintf("; there are no more than %d slabs: %v", len(l.jobs), err)
-		return false
-	}
-	l.jobs = append(l.jobs, j)
-	return true
-}
-
-func (l *Loader) newJob(rows int) (j *job, err error) {
-	defer usercode.Recover(&err)
-	s, err := newSlab(l.collation.columns, rows, &l.stocks)
-	if err != nil {
-		return nil, err
-	}
-	return &job{slab: s}, nil
-}
-
-// shrink frees the slabs that are not needed: after a loop, or if batches larger than
-// those of the first epoch have made the slabs grow beyond the budget.
-func (l *Loader) shrink() {
-	for j := l.unneeded(); j != nil; j = l.unneeded() {
-		if err := j.slab.free(); err != nil {
-			l.fails(err)
-		}
-	}
-}
-
-// excessive reports whether the slabs exceed the budget, or will when all of them have
-// had the largest batch.
-func (l *Loader) excessive() bool {
-	if l.tuning == nil && !l.cfg.bounded() {
-		return false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return saturated(len(l.jobs), l.slabSize()) > l.cfg.budget
-}
-
-// unneeded removes a free slab that is not needed, or returns nil.
-func (l *Loader) unneeded() *job {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	needed := l.slabs(l.cfg.workers, l.slabSize())
-	if t := l.tuning; t != nil {
-		t.active.Store(int32(t.Workers))
-		if !t.frozen {
-			t.slabs = l.slabs(t.Workers, l.slabSize())
-		}
-		needed = t.slabs
-	}
-	if l.closed || len(l.jobs) <= needed || len(l.free) == 0 {
+	w.calls(allocating, func() error {
+		r.l.pool.Grow()
 		return nil
-	}
-	j := l.take()
-	l.jobs = slices.DeleteFunc(l.jobs, func(k *job) bool { return k == j })
-	return j
+	})
 }
 
 // dismiss does without a worker that could not open the dataset, and without those of
@@ -204,19 +130,23 @@ func (l *Loader) settings() (workers, slabs int, t Tuning) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tuning == nil {
-		return l.cfg.workers, len(l.jobs), Tuning{}
+		return l.cfg.workers, l.pool.Len(), Tuning{}
 	}
 	a := l.tuning
-	t = Tuning{Workers: a.Workers, InFlight: a.slabs, Budget: int64(l.cfg.budget), Changes: a.Changes, Reason: a.Reason + a.refusal, gained: a.Gained}
+	target, refused := l.pool.Target()
+	t = Tuning{Workers: a.Workers, InFlight: target, Budget: int64(l.cfg.budget), Changes: a.Changes, Reason: a.Reason, gained: a.Gained}
+	if refused != nil {
+		t.Reason += fmt.Sprintf("; there are no more than %d slabs: %v", target, refused)
+	}
 	switch c := &l.cfg; {
 	case c.set.inFlight:
 		t.deeper = "a larger InFlight helps"
-	case a.frozen:
+	case refused != nil:
 		t.deeper = "memory for more of them helps, which the Allocator refuses"
 	case !l.deeper():
 		t.deeper = "a larger Budget helps"
 	default:
 		t.deeper = "samples of equal times help, and Auto finds the batches"
 	}
-	return a.Workers, len(l.jobs), t
+	return a.Workers, l.pool.Len(), t
 }

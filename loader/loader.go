@@ -55,6 +55,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader/internal/plan"
+	"github.com/penstock-go/penstock/loader/internal/slab"
 )
 
 // A Loader turns a dataset into batches. Only one loop at a time may run over it.
@@ -62,29 +63,24 @@ import (
 type Loader struct {
 	ds        dataset.Dataset
 	collation collation
-	ragged    bool // whether a field is ragged
+	ragged    bool // whether a field of samples is ragged
 	cfg       config
 	made      time.Time
 	timed     bool // whether calls of user code are timed one by one: with a Timeout, or with hooks
 
 	plans *plan.Planner
 
-	jobs   []*job  // all of them, one per slab
-	fixed  int     // bytes of all slabs, without ragged fields
-	rows   int     // of a slab
+	pool   *slab.Pool
 	tuning *tuning // nil without Auto
-	stocks stocks  // memory for ragged fields
 
 	counts counts
 	meter  meter
 
 	mu        sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it
 	workers   []*worker  // with Workers(0) one, for the loop's own goroutine
-	free      []*job     // jobs without a batch
 	run       *run       // the loop that runs, or nil
 	begun     int64      // number of batches that were begun
 	closed    bool
-	heldAtEnd int64 // bytes of slabs and ragged fields when Close began
 	announced int   // number of observers whose LoaderMade has succeeded before parted was set
 	parted    bool  // whether Close calls, or has called, LoaderClosed of those
 	late      error // errors of freeing slabs and closing Readers, for Close to return
@@ -160,37 +156,29 @@ func (l *Loader) allocate() error {
 	if err != nil {
 		return err
 	}
-	bytes := slabBytes(l.collation.columns, rows)
-	l.rows = rows
-	count := l.slabs(l.cfg.workers, bytes)
-	if err := l.cfg.affordable(count, bytes); err != nil {
+	c := &l.cfg
+	l.pool = slab.NewPool(slab.Config{
+		Spec: l.collation.columns, Memory: c.memory, Budget: c.budget, Least: c.least(), Bounded: c.bounded(), Strict: c.auto || c.set.budget,
+	}, rows)
+	bytes := l.pool.Bytes()
+	count := l.slabs(c.workers, bytes)
+	if err := c.affordable(count, bytes); err != nil {
 		return err
 	}
-	l.fixed = saturated(count, bytes)
-	l.stocks.pieces = stock{memory: Heap{}, batches: min(count, l.cfg.workers+1)}
-	l.stocks.values = stock{memory: l.cfg.memory, batches: count}
-	l.stocks.padded = stock{memory: Heap{}, batches: 2} // one in the loop body, one that is kept
-	if l.cfg.auto || l.cfg.set.budget {
-		l.stocks.bind(l.cfg.budget)
-	}
 	if l.tuning != nil {
-		l.tuning.slabs, l.tuning.begun = count, count
+		l.tuning.begun = count
 	}
+	l.pool.Aim(count, c.workers)
 	var group errgroup.Group
 	group.SetLimit(len(l.workers))
 	for range count {
-		j, err := l.newJob(rows)
+		s, err := l.pool.Add()
 		if err != nil {
 			group.Wait()
 			return errors.Join(fmt.Errorf("loader: %w", err), l.Close())
 		}
-		l.jobs = append(l.jobs, j)
-		l.free = append(l.free, j)
-		if _, poisoned := l.cfg.memory.(poison); poisoned {
-			continue // Poison has touched the memory
-		}
 		group.Go(func() error {
-			touch(j.slab.block)
+			s.Touch()
 			return nil
 		})
 	}

@@ -84,18 +84,19 @@ func (p padding) row(ends []int, r, length int) (at, n int) {
 // The tensor's memory belongs to the batch. Another call for the same field reuses
 // it.
 func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOption) dataset.Tensor {
-	i := b.field(field)
-	c, f := b.ragged(field), b.job.slab.spec[i]
+	i := b.ragged(field)
+	f := b.job.slab.Field(i)
 	mustHold[T](f)
+	joined, ends := b.job.slab.Ragged(i)
 	p := newPadding(options)
-	length, size := p.of(c.ends, b.rows), f.Elements()
-	bytes := b.job.slab.pad(&c.padded, b.rows*length*f.Bytes())
-	values, padded := dense.Values[T](c.values), dense.Values[T](bytes)
+	length, size := p.of(ends, b.rows), f.Elements()
+	bytes := b.pad(i, false, b.rows*length*f.Bytes())
+	values, padded := dense.Values[T](joined), dense.Values[T](bytes)
 	for r := range b.rows {
 		row := padded[r*length*size : (r+1)*length*size]
-		at, n := p.row(c.ends, r, length)
+		at, n := p.row(ends, r, length)
 		fill(row[:at*size], pad)
-		copy(row[at*size:], values[c.ends[r]*size:(c.ends[r]+n)*size])
+		copy(row[at*size:], values[ends[r]*size:(ends[r]+n)*size])
 		fill(row[(at+n)*size:], pad)
 	}
 	return dataset.NewTensor(f.Dtype, append(dataset.Shape{b.rows, length}, f.Shape...), bytes)
@@ -108,17 +109,27 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 // The tensor's memory belongs to the batch. Another call for the same field reuses
 // it.
 func Mask[T bool | uint8 | int32 | int64 | float32](b *Batch, field string, options ...PadOption) dataset.Tensor {
-	c, p := b.ragged(field), newPadding(options)
-	length := p.of(c.ends, b.rows)
+	i, p := b.ragged(field), newPadding(options)
+	_, ends := b.job.slab.Ragged(i)
+	length := p.of(ends, b.rows)
 	dt := dataset.DtypeOf[T]()
-	bytes := b.job.slab.pad(&c.mask, b.rows*length*dt.Size())
+	bytes := b.pad(i, true, b.rows*length*dt.Size())
 	mask := dense.Values[T](bytes)
 	clear(mask)
 	for r := range b.rows {
-		at, n := p.row(c.ends, r, length)
+		at, n := p.row(ends, r, length)
 		fill(mask[r*length+at:r*length+at+n], one[T]())
 	}
 	return dataset.NewTensor(dt, dataset.Shape{b.rows, length}, bytes)
+}
+
+// pad is memory for a padded field, or for its mask.
+func (b *Batch) pad(column int, mask bool, n int) []byte {
+	bytes, err := b.job.slab.Pad(column, mask, n)
+	if err != nil {
+		panic(fmt.Errorf("loader: Padded: %w", err))
+	}
+	return bytes
 }
 
 func fill[T any](values []T, v T) {

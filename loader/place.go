@@ -10,19 +10,19 @@ import (
 // placeRows places several rows by one call. If it fails, the caller places them one
 // by one, to find out which of them fail.
 func (w *worker) placeRows(j *job, from, to int) (err error) {
-	for _, index := range j.indices[from:to] {
+	for _, index := range j.slab.Indices[from:to] {
 		if err := j.Plan.InRange(index); err != nil {
 			return err
 		}
 	}
 	for row := from; w.l.ragged && row < to; row++ {
-		j.slab.empty(row) // not in At, which may be called several times for a row
+		j.slab.Empty(row) // not in At, which may be called several times for a row
 	}
-	err = w.calls(j.indices[from], func() error {
+	err = w.calls(j.slab.Indices[from], func() error {
 		w.rows.begin(w, j, from, to)
-		err := w.batch.PlaceBatch(w.ctx, j.indices[from:to:to], &w.rows)
+		err := w.batch.PlaceBatch(w.ctx, j.slab.Indices[from:to:to], &w.rows)
 		for row := from; err == nil && w.l.ragged && row < to; row++ {
-			err = j.slab.checkRow(row)
+			err = j.slab.CheckRow(row)
 		}
 		return err
 	})
@@ -44,12 +44,12 @@ func (w *worker) place(j *job, row, attempt, index int) error {
 	}
 	err := w.calls(index, func() error {
 		if w.l.ragged {
-			j.slab.empty(row)
+			j.slab.Empty(row)
 		}
 		w.reset(w.draw, j, row, attempt)
 		err := w.reader.Place(w.ctx, index, w.slot(j, row, w.draw))
 		if err == nil && w.l.ragged {
-			err = j.slab.checkRow(row)
+			err = j.slab.CheckRow(row)
 		}
 		return err
 	})
@@ -59,13 +59,13 @@ func (w *worker) place(j *job, row, attempt, index int) error {
 
 // slot is the slot of a row, with the random numbers of draw.
 func (w *worker) slot(j *job, row int, draw *slots.Draw) dataset.Slot {
-	j.slab.cells(row, w.cells)
+	j.slab.Cells(row, w.cells)
 	return dataset.Slot(slots.New(w.cells, draw))
 }
 
 // reset gives draw the random numbers of a row. Every attempt at the row has its own.
 func (w *worker) reset(draw *slots.Draw, j *job, row, attempt int) {
-	draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.Plan.Epoch, j.draws[row])
+	draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.Plan.Epoch, j.slab.Draws[row])
 }
 
 // A rowSlots is a range of a job's rows as [dataset.Slots]. Every row has a draw of

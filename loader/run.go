@@ -116,7 +116,7 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 // sleep waits for work. If all slabs are taken, the time counts as
 // [Stats.MemoryWait]. The caller holds the mutex, which is free while a hook is called.
 func (r *run) sleep(w *worker) {
-	short := r.cursor.More() && !r.l.room()
+	short := r.cursor.More() && !r.l.pool.Room()
 	begun := time.Now()
 	w.idle, w.slept = awaitsWork, begun
 	if short {
@@ -147,7 +147,7 @@ func (r *run) sleep(w *worker) {
 // wakeAnother wakes one idle worker if there is work for it. That worker wakes the
 // next one, so that as many wake as there is work for. The caller holds the mutex.
 func (r *run) wakeAnother() {
-	if r.idle > 0 && (r.cursor.More() && r.l.room() || r.lacks() || r.toHelp() != nil) {
+	if r.idle > 0 && (r.cursor.More() && r.l.pool.Room() || r.lacks() || r.toHelp() != nil) {
 		r.work.Signal()
 	}
 }
@@ -168,12 +168,14 @@ func (r *run) toHelp() *job {
 // open takes a slab for the next batch, or returns nil if there is no slab or no
 // batch. The caller holds the mutex.
 func (r *run) open(w *worker) *job {
-	if r.fatal != nil || r.ctx.Err() != nil || !r.l.room() || !r.advance() {
+	if r.fatal != nil || r.ctx.Err() != nil || !r.l.pool.Room() || !r.advance() {
 		return nil
 	}
-	j := r.l.take()
-	j.id, j.Ref, j.worker, j.complete = r.l.begun, r.cursor.Take(), w.id, false
-	j.ctx, j.finisher = r.ctx, -1
+	s := r.l.pool.Take()
+	if s == nil {
+		return nil
+	}
+	j := &job{Ref: r.cursor.Take(), slab: s, id: r.l.begun, ctx: r.ctx, worker: w.id, finisher: -1}
 	r.l.begun++
 	r.inFlight = append(r.inFlight, j)
 	r.supply() // not only when a worker looks for a batch, because it needs a free slab then
@@ -186,12 +188,12 @@ func (r *run) prepared(j *job, err error) bool {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
 	if err != nil {
+		r.l.pool.Filled(j.slab)
 		j.refuse(err)
 		r.fail(err)
 		return false
 	}
 	j.publish()
-	r.l.rows = max(r.l.rows, j.slab.rows)
 	if r.waiting {
 		r.want()
 	}
@@ -204,7 +206,8 @@ func (r *run) finish(j *job) (awaited bool) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
 	j.complete = true
-	r.assembled += len(j.indices)
+	r.l.pool.Filled(j.slab)
+	r.assembled += len(j.slab.Indices)
 	if r.gauge != nil {
 		r.slowest = max(r.slowest, time.Since(j.begun))
 	}
@@ -264,6 +267,7 @@ func (r *run) abandon() (jobs []*job) {
 	for _, j := range r.inFlight {
 		if j.strays > 0 {
 			j.orphan = true
+			r.l.pool.Delivered(j.slab)
 			continue
 		}
 		jobs = append(jobs, j)

@@ -131,26 +131,8 @@ func (l *Loader) Stats() Stats {
 	s.Busy, s.Drawing, s.MemoryWait, s.Stages, s.Ready = done.busy, done.drawing, done.memoryWait, done.stages, ready
 	d := l.meter.now()
 	s.ProcessorTime, s.ProcessorWait = d.used, d.queued
-	s.SlabBytes = l.slabBytes()
+	s.SlabBytes = l.pool.Held()
 	return s
-}
-
-func (l *Loader) slabBytes() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return l.heldAtEnd
-	}
-	return l.held()
-}
-
-// held is the bytes of all slabs and ragged fields. The caller holds the mutex.
-func (l *Loader) held() int64 {
-	bytes := l.stocks.size()
-	for _, j := range l.jobs {
-		bytes += j.slab.size.Load()
-	}
-	return bytes
 }
 
 // String is a table of the statistics and the [Stats.Verdict], for people.

@@ -157,7 +157,7 @@ func stormOptions(n int, r *rand.Rand, workers int) []loader.Option {
 }
 
 // TestStorm ends loops with random options over troubled samples at random places
-// in random ways, resumes them, and keeps, copies and detaches some batches. What
+// in random ways, resumes them, and keeps and copies some batches. What
 // was kept stays as it was, and nothing is left in the end.
 func TestStorm(t *testing.T) {
 	storms(t, 1500, storm)
@@ -211,7 +211,7 @@ func storm(t *testing.T, r *rand.Rand) {
 			}
 			p = b.Position()
 			if r.IntN(8) == 0 && len(kept) < 3 {
-				kept = append(kept, hold(t, b, r))
+				kept = append(kept, hold(b, r))
 			}
 			if after--; after < 0 {
 				break
@@ -258,22 +258,11 @@ type heldBatch struct {
 	release func()
 }
 
-func hold(t *testing.T, b *loader.Batch, r *rand.Rand) heldBatch {
+func hold(b *loader.Batch, r *rand.Rand) heldBatch {
 	h := heldBatch{b, content(b), func() {}}
-	switch r.IntN(3) {
-	case 0:
+	if r.IntN(2) == 0 {
 		h.batch = b.Copy()
-	case 1:
-		free, err := b.Detach()
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.release = func() {
-			if err := free(); err != nil {
-				t.Error(err)
-			}
-		}
-	case 2:
+	} else {
 		h.release = b.Keep()
 	}
 	return h

@@ -117,6 +117,17 @@ func (l *Loader) returned(w *worker, err error) *job {
 	return j
 }
 
+// orphans are the batches that strays hold. The caller holds the mutex.
+func (l *Loader) orphans() map[*job]bool {
+	all := map[*job]bool{}
+	for _, w := range l.strays {
+		if w.lost != nil && w.lost.orphan {
+			all[w.lost] = true
+		}
+	}
+	return all
+}
+
 func (l *Loader) leaveCrew(c *crew) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -31,7 +31,7 @@ func (w *worker) fill(j *job, chunk int) int {
 
 // tryTogether places all rows by one call.
 func (w *worker) tryTogether(j *job, from, to int) error {
-	w.index = j.indices[from]
+	w.index = j.slab.Indices[from]
 	if w.l.cfg.trace.SampleDone == nil {
 		return w.placeRows(j, from, to)
 	}
@@ -50,7 +50,7 @@ func (w *worker) placeRow(j *job, row int) {
 		case err == nil && attempt == 0:
 			return
 		case err == nil:
-			j.indices[row] = index
+			j.slab.Indices[row] = index
 			original.lost = false
 			j.fail(*original)
 			return
@@ -72,7 +72,7 @@ func (w *worker) placeRow(j *job, row int) {
 
 // try makes an attempt at a row: the first one, 0, is the sample itself, the others are replacements.
 func (w *worker) try(j *job, row, attempt int) (index int, err error) {
-	w.index = j.indices[row]
+	w.index = j.slab.Indices[row]
 	if w.batch != nil {
 		if err := w.run.ctx.Err(); err != nil { // a cancelled loop need not know which rows fail
 			return w.index, err

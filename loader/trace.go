@@ -51,8 +51,7 @@ type Trace struct {
 	// BatchFreed is called when the slab of a batch is free for another one: after the loop
 	// body, when a kept batch is released, or instead of the delivery, if the loop ends
 	// before it or [Skip] left no samples. There is one call for every batch that was
-	// begun. Any goroutine may make it. [Batch.Detach] makes it in the loop body, before
-	// BatchEnded.
+	// begun. Any goroutine may make it.
 	BatchFreed func(b BatchInfo)
 
 	// SampleDone is called by the worker after every attempt to place a sample, or several
@@ -171,7 +170,7 @@ func bothTimed[T any](f, g func(T, time.Duration)) func(T, time.Duration) {
 func (j *job) info() BatchInfo {
 	return BatchInfo{
 		ID: j.id, Epoch: j.Plan.Epoch, Batch: j.Plan.Number(j.K), Worker: j.worker,
-		Begun: j.begun, Samples: len(j.indices), Finisher: j.finisher,
+		Begun: j.begun, Samples: len(j.slab.Indices), Finisher: j.finisher,
 		Context: j.ctx,
 	}
 }
@@ -209,7 +208,7 @@ func (t *Trace) body(j *job, b *Batch, err error, begun time.Time, yield func(*B
 		goesOn = yield(b, err)
 		return goesOn, time.Now()
 	}
-	info := j.info() // Detach may let the job begin another batch
+	info := j.info()
 	goesOn = yield(b, err)
 	ended = time.Now()
 	t.BatchEnded(info, ended.Sub(begun))

@@ -1,9 +1,6 @@
 package loader
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // A wholeBatch is a job whose batch comes from elsewhere as a whole. Only the worker
 // that has claimed its first row uses it.
@@ -25,33 +22,19 @@ func (b wholeBatch) Number() int {
 }
 
 func (b wholeBatch) Reserve(rows int) ([]int, error) {
-	b.j.slab.joined = true
-	if err := b.j.slab.reserve(rows); err != nil {
+	if err := b.j.slab.Reserve(rows); err != nil {
 		return nil, err
 	}
-	b.j.indices = slices.Grow(b.j.indices[:0], rows)[:rows]
-	return b.j.indices, nil
+	b.j.slab.Indices = slices.Grow(b.j.slab.Indices[:0], rows)[:rows]
+	return b.j.slab.Indices, nil
 }
 
 func (b wholeBatch) Dropped(samples int) { b.j.dropped = samples }
 
-func (b wholeBatch) Fixed(field int) []byte { return b.j.slab.column(field, len(b.j.indices)) }
+func (b wholeBatch) Fixed(field int) []byte { return b.j.slab.Column(field, len(b.j.slab.Indices)) }
 
 func (b wholeBatch) Ragged(field, n int) (values []byte, offsets []int, err error) {
-	s := b.j.slab
-	c := &s.ragged[field]
-	err = s.from.values.put(c.block) // of an earlier attempt
-	c.block, c.values = nil, nil
-	if err != nil {
-		return nil, nil, err
-	}
-	if n > 0 {
-		if c.block, err = s.from.values.get(n); err != nil {
-			return nil, nil, fmt.Errorf("%d bytes of field %q: %w", n, s.spec[field].Name, err)
-		}
-	}
-	c.values, c.ends = c.block[:n], c.ends[:len(b.j.indices)+1]
-	return c.values, c.ends, nil
+	return b.j.slab.Fill(field, len(b.j.slab.Indices), n)
 }
 
 // stageService lasts while a service is asked for a batch.

@@ -92,34 +92,6 @@ func TestSpansOfBatchesThatAreNotDeliveredEndToo(t *testing.T) {
 	}
 }
 
-// TestADetachedBatchHasASpanOfItsBody, although its slab is free before the body ends.
-func TestADetachedBatchHasASpanOfItsBody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, recorder, observe := traced(trace.AlwaysSample())
-		since := time.Now()
-		l := loadertest.New(t, fake{n: 2, read: 3 * time.Millisecond}, loader.Workers(1), loader.BatchSize(2), observe)
-		for b, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := b.Detach(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Second)
-		}
-		got := lines(recorder.Ended(), since)
-		want := []string{
-			"batch in : 0s to 1.006s",
-			`assemble in batch: 0s to 6ms; read [{"penstock.stage.calls":2} {"penstock.stage.time":0.006}]`,
-			"wait in batch: 0s to 6ms",
-			"body in batch: 6ms to 1.006s",
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	})
-}
-
 func TestASpanEndsWhenItsLoopBodyPanics(t *testing.T) {
 	_, recorder, observe := traced(trace.AlwaysSample())
 	l := loadertest.New(t, fake{n: 64}, loader.Workers(2), observe)
@@ -150,24 +122,24 @@ func abandoned(recorder *tracetest.SpanRecorder) (n int) {
 }
 
 func TestTheSpanOfALoopBodyThatPanickedEndsWithTheNextBatch(t *testing.T) {
-	for _, detach := range []bool{false, true} {
+	for _, keep := range []bool{false, true} {
 		_, recorder, observe := traced(trace.AlwaysSample())
 		l := loadertest.New(t, fake{n: 64}, loader.Workers(2), loader.BatchSize(16), observe)
 		func() {
 			defer func() { recover() }()
 			for b := range l.Epoch(t.Context(), 0) {
-				if detach {
-					b.Detach()
+				if keep {
+					b.Keep()
 				}
 				panic("broken")
 			}
 		}()
 		if got := abandoned(recorder); got != 0 {
-			t.Errorf("detach %v: %d spans have ended before the next batch, want none", detach, got)
+			t.Errorf("keep %v: %d spans have ended before the next batch, want none", keep, got)
 		}
 		epoch(t, t.Context(), l, 0)
 		if got := abandoned(recorder); got != 1 {
-			t.Errorf("detach %v: %d spans have ended, want that of the loop body that panicked", detach, got)
+			t.Errorf("keep %v: %d spans have ended, want that of the loop body that panicked", keep, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package loader
+package slab
 
 import (
 	"errors"
@@ -25,22 +25,20 @@ func (r *reluctant) Free([]byte) error {
 
 // TestASlabIsWholeAgainAfterAnErrorOfFree: its cells lie in the memory that the batch reads.
 func TestASlabIsWholeAgainAfterAnErrorOfFree(t *testing.T) {
-	from := new(stocks)
-	from.values.memory = &reluctant{}
-	s, err := newSlab(dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, 8, from)
+	s, err := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, Memory: &reluctant{}}, 8).Add()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.reserve(16); err == nil {
+	if err := s.Reserve(16); err == nil {
 		t.Fatal("the error of Free is lost")
 	}
-	if err := s.reserve(8); err != nil {
+	if err := s.Reserve(8); err != nil {
 		t.Fatal(err)
 	}
 	cells := make([]slots.Cell, 1)
-	s.cells(7, cells)
+	s.Cells(7, cells)
 	cells[0].Bytes()[0] = 1
-	if got := s.column(0, 8)[7*8]; got != 1 {
+	if got := s.Column(0, 8)[7*8]; got != 1 {
 		t.Errorf("the batch reads %d, want what was placed, 1", got)
 	}
 }
@@ -66,9 +64,8 @@ func (unfreeing) Free([]byte) error { panic("broken") }
 
 // TestMemoryWhoseFreePanicsCountsNoLonger in the budget, as if Free had returned an error.
 func TestMemoryWhoseFreePanicsCountsNoLonger(t *testing.T) {
-	from := new(stocks)
-	from.values.memory = unfreeing{}
-	s, err := newSlab(dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, 8, from)
+	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, Memory: unfreeing{}}, 8)
+	s, err := p.Add()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,9 +75,33 @@ func TestMemoryWhoseFreePanicsCountsNoLonger(t *testing.T) {
 				t.Error("Free was not called")
 			}
 		}()
-		s.reserve(16)
+		s.Reserve(16)
 	}()
-	if got, want := from.slabs.Load(), s.size.Load(); got != want || want != 16*8 {
+	if got, want := p.Held(), int64(len(s.block)); got != want || want != 16*8 {
 		t.Errorf("the slabs count as %d bytes, and the slab has %d, want 128", got, want)
+	}
+}
+
+// TestBudgetHoldsWhereProductsOverflow, as they do early where an int has 32 bits.
+func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
+	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1 << 20}}}, Memory: Heap{}, Budget: math.MaxInt / 2, Bounded: true}, 1)
+	p.all, p.free, p.target, p.open, p.ragged = make([]*Slab, 9), make([]*Slab, 5), 10, 4, true
+	p.stocks.slabs.Store(1 << 10)
+	p.stocks.largest.Store(math.MaxInt / 4)
+	if p.fits() {
+		t.Error("there is room for a fifth batch of a quarter of the address space")
+	}
+	p.stocks.largest.Store(1 << 20)
+	if !p.fits() {
+		t.Error("there is no room for a fifth batch of 1 MiB")
+	}
+	p.stocks.values.note(600 << 20)
+	if got, want := p.Room(), math.MaxInt > math.MaxInt32; got != want {
+		t.Errorf("room for a fifth batch of 600 MiB: %v, want %v", got, want)
+	}
+	p.free, p.Budget = nil, math.MaxInt
+	p.stocks.slabs.Store(math.MaxInt - 1<<10)
+	if p.Lacks() {
+		t.Error("there is memory for another slab of 1 MiB")
 	}
 }

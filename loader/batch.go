@@ -9,6 +9,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
@@ -24,22 +25,20 @@ import (
 // no longer valid. They also panic if it has no field of the given name.
 type Batch struct {
 	l       *Loader
-	job     *job
-	ref     plan.Ref
-	rows    int
+	job     *assemble.Job
 	at      plan.Mark    // after the batch was delivered
 	holders atomic.Int32 // the loop body, and one for every Keep that is not released
 }
 
 // Len is the number of samples. It may be below the batch size in the last batch of
 // an epoch, and where [Skip] left samples out.
-func (b *Batch) Len() int { return b.rows }
+func (b *Batch) Len() int { return b.job.Rows }
 
 // Epoch is the epoch that the batch belongs to.
-func (b *Batch) Epoch() int { return b.ref.Plan.Epoch }
+func (b *Batch) Epoch() int { return b.job.Epoch() }
 
 // Number is the batch's number in its epoch, counted from 0.
-func (b *Batch) Number() int { return b.ref.Plan.Number(b.ref.K) }
+func (b *Batch) Number() int { return b.job.Number() }
 
 // Position is the place after the batch, where [Loader.From] continues.
 func (b *Batch) Position() Position { return Position(b.at.Position()) }
@@ -49,7 +48,7 @@ func (b *Batch) Position() Position { return Position(b.at.Position()) }
 // batch.
 func (b *Batch) Indices() []int {
 	b.check()
-	return b.job.slab.Indices[:b.rows:b.rows]
+	return b.job.Slab.Indices[:b.job.Rows:b.job.Rows]
 }
 
 // Name is the dataset's name for the sample in a row, such as a file's path. It is
@@ -67,10 +66,10 @@ func (b *Batch) Spec() dataset.Spec { return b.l.Spec() }
 // says where each sample begins.
 func (b *Batch) Tensor(field string) dataset.Tensor {
 	i := b.field(field)
-	f, n := b.job.slab.Field(i), b.rows
+	f, n := b.job.Slab.Field(i), b.job.Rows
 	if f.Ragged {
-		_, ends := b.job.slab.Ragged(i)
-		n = ends[b.rows]
+		_, ends := b.job.Slab.Ragged(i)
+		n = ends[b.job.Rows]
 	}
 	return dataset.NewTensor(f.Dtype, append(dataset.Shape{n}, f.Shape...), b.Bytes(field))
 }
@@ -78,7 +77,7 @@ func (b *Batch) Tensor(field string) dataset.Tensor {
 // Values is the data of [Batch.Tensor] as a flat slice, without a copy. It panics
 // if T is not the field's dtype.
 func Values[T dataset.Element](b *Batch, field string) []T {
-	mustHold[T](b.job.slab.Field(b.field(field)))
+	mustHold[T](b.job.Slab.Field(b.field(field)))
 	return dense.Values[T](b.Bytes(field))
 }
 
@@ -94,19 +93,19 @@ func mustHold[T dataset.Element](f dataset.Field) {
 // including, o[r+1]. It is valid as long as the batch. Offsets panics if the field
 // is not ragged.
 func (b *Batch) Offsets(field string) []int {
-	_, ends := b.job.slab.Ragged(b.ragged(field))
-	return ends[: b.rows+1 : b.rows+1]
+	_, ends := b.job.Slab.Ragged(b.ragged(field))
+	return ends[: b.job.Rows+1 : b.job.Rows+1]
 }
 
 // Bytes is the memory that [Batch.Tensor] uses: one field of all samples, in the
 // machine's byte order.
 func (b *Batch) Bytes(field string) []byte {
 	i := b.field(field)
-	if b.job.slab.Field(i).Ragged {
-		values, _ := b.job.slab.Ragged(i)
+	if b.job.Slab.Field(i).Ragged {
+		values, _ := b.job.Slab.Ragged(i)
 		return slices.Clip(values)
 	}
-	return b.job.slab.Column(i, b.rows)
+	return b.job.Slab.Column(i, b.job.Rows)
 }
 
 // Strings is a ragged uint8 field as text, one string per sample. The strings are
@@ -114,7 +113,7 @@ func (b *Batch) Bytes(field string) []byte {
 func (b *Batch) Strings(field string) []string {
 	text := Values[uint8](b, field)
 	ends := b.Offsets(field)
-	strings := make([]string, b.rows)
+	strings := make([]string, b.job.Rows)
 	for r := range strings {
 		strings[r] = string(text[ends[r]:ends[r+1]])
 	}
@@ -142,11 +141,11 @@ func (b *Batch) Keep() (release func()) {
 // valid.
 func (b *Batch) Copy() *Batch {
 	b.check()
-	own, err := b.job.slab.Clone(b.rows)
+	own, err := b.job.Slab.Clone(b.job.Rows)
 	if err != nil {
 		panic(fmt.Errorf("loader: Copy: %w", err))
 	}
-	c := &Batch{l: b.l, job: &job{slab: own}, ref: b.ref, rows: b.rows, at: b.at}
+	c := &Batch{l: b.l, job: &assemble.Job{Ref: b.job.Ref, Slab: own, Outcome: assemble.Outcome{Rows: b.job.Rows}}, at: b.at}
 	c.holders.Store(1) // the caller, who never releases it
 	return c
 }
@@ -154,7 +153,7 @@ func (b *Batch) Copy() *Batch {
 // release removes one holder. When the last one is removed, the memory goes back.
 func (b *Batch) release() {
 	if b.holders.Add(-1) == 0 {
-		b.l.release(b.job)
+		b.l.team.Release(b.job)
 	}
 }
 
@@ -170,18 +169,18 @@ func (b *Batch) check() {
 // field is the column of the field of that name.
 func (b *Batch) field(name string) int {
 	b.check()
-	fields := b.l.collation.last()
-	i := fields.spec.Index(name)
+	spec, columns := b.l.steps.Delivered()
+	i := spec.Index(name)
 	if i < 0 {
-		panic(fmt.Sprintf("loader: batch has no field %q, only %v", name, fields.spec))
+		panic(fmt.Sprintf("loader: batch has no field %q, only %v", name, spec))
 	}
-	return fields.columns[i]
+	return columns[i]
 }
 
 // ragged is the column of the ragged field of that name.
 func (b *Batch) ragged(name string) int {
 	i := b.field(name)
-	if f := b.job.slab.Field(i); !f.Ragged {
+	if f := b.job.Slab.Field(i); !f.Ragged {
 		panic(fmt.Sprintf("loader: field %v is not ragged", f))
 	}
 	return i
@@ -191,7 +190,7 @@ func (b *Batch) ragged(name string) int {
 // float32 (3, 224, 224), label int64 ()".
 func (b *Batch) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "batch %d of epoch %d: %s", b.Number(), b.Epoch(), figures.Count(b.rows, "sample", "samples"))
+	fmt.Fprintf(&s, "batch %d of epoch %d: %s", b.Number(), b.Epoch(), figures.Count(b.job.Rows, "sample", "samples"))
 	if b.holders.Load() > 0 {
 		fmt.Fprintf(&s, " of %v", b.Spec())
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/machine"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 	"github.com/penstock-go/penstock/loader/internal/slab"
 	"github.com/penstock-go/penstock/loader/internal/tune"
@@ -35,7 +36,7 @@ type config struct {
 	collate      []dataset.BatchStep
 	trace        Trace // the hooks of all observers, without LoaderMade and LoaderClosed
 	observers    []observer
-	service      plan.Service // nil if the dataset is none
+	service      assemble.Service // nil if the dataset is none
 
 	processTime   func() (used time.Duration, known bool)
 	processorWait func() (waited time.Duration, known bool)
@@ -183,9 +184,42 @@ func (c *config) chosen(ds dataset.Dataset) {
 
 // planned is what plans are made of.
 func (c *config) planned(ds dataset.Dataset) plan.Options {
-	o := plan.Options{Len: ds.Len, Sampler: c.sampler, Size: c.batchSize, DropLast: c.dropLast, Batches: c.batchSampler, Service: c.service, Seed: c.seed}
+	o := plan.Options{Len: ds.Len, Sampler: c.sampler, Size: c.batchSize, DropLast: c.dropLast, Batches: c.batchSampler, Seed: c.seed}
+	if c.service != nil { // a nil assemble.Service is not a nil plan.Service
+		o.Service = c.service
+	}
 	if r := c.ranks; r != nil {
 		o.Share = &plan.Share{Rank: r.rank, World: r.world, Mode: r.mode, Own: c.set.sampler}
 	}
 	return o
+}
+
+// streams reports what the options have that needs a known length.
+func (c *config) streams(ds dataset.Dataset) error {
+	var errs []error
+	wrong := func(is bool, text string) {
+		if is {
+			errs = append(errs, fmt.Errorf("loader: %s, and the length of the dataset is unknown", text))
+		}
+	}
+	_, ok := ds.(dataset.Awaiter)
+	wrong(!ok, fmt.Sprintf("New: %T is not a dataset.Awaiter", ds))
+	wrong(c.shuffle, "Shuffle(true): needs to know all samples")
+	wrong(c.set.batchSampler, "BatchSampler: needs to know all samples")
+	wrong(c.policy == Replace, "OnError(Replace): takes samples of the whole epoch")
+	return errors.Join(errs...)
+}
+
+// checkService reports each option that sets what the service has decided.
+func (c *config) checkService(wrong func(is bool, format string, args ...any)) {
+	const belongs = "belongs to the service, which decides what batches have"
+	wrong(c.set.batchSize, "BatchSize(%d): "+belongs, c.batchSize)
+	wrong(c.set.batchSampler, "BatchSampler: "+belongs)
+	wrong(c.set.sampler, "Sampler: "+belongs)
+	wrong(c.shuffle, "Shuffle(true): "+belongs)
+	wrong(c.set.seed, "Seed(%d): "+belongs, c.seed)
+	wrong(c.dropLast, "DropLast(true): "+belongs)
+	wrong(c.policy != Stop || c.limit != 0, "OnError: "+belongs)
+	wrong(len(c.collate) > 0, "Collate: "+belongs)
+	wrong(c.ranks != nil, "Ranks: belongs to the service, which is told the rank with every request")
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime/trace"
-	"slices"
 	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
@@ -53,79 +52,73 @@ func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Bat
 	return func(yield func(*Batch, error) bool) {
 		from := plan.Position(p)
 		err := l.plans.Check(from)
-		var r *run
+		var loop *assemble.Loop
 		if err == nil {
-			r, err = l.begin(ctx, from, until)
+			loop, err = l.team.Begin(ctx, from, until)
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		defer l.end(r)
-		r.loop(yield)
+		d := &delivery{l: l, loop: loop, from: from, ledger: plan.NewLedger(from), begun: time.Now(), gauge: newGauge(l)}
+		defer d.end()
+		d.run(yield)
 	}
 }
 
-// begin makes a run. It is an error if one is under way. It calls no user code.
-func (l *Loader) begin(ctx context.Context, p plan.Position, until int) (*run, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-		return nil, ErrClosed
-	case l.run != nil:
-		return nil, ErrBusy
-	}
-	l.run = newRun(l, ctx, p, until)
-	return l.run, nil
+// A delivery gives the batches of one loop to its body, in the loop's goroutine.
+type delivery struct {
+	l       *Loader
+	loop    *assemble.Loop
+	from    plan.Position
+	ledger  *plan.Ledger
+	begun   time.Time
+	gauge   *gauge // nil without Auto
+	failed  int    // samples that failed in batches that the loop has reached
+	batches int    // delivered
 }
 
-// end ends a run.
-func (l *Loader) end(r *run) {
-	defer func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.run = nil
-	}()
-	r.stop()
-	l.aim()
-	if err := l.pool.Shrink(); err != nil {
-		l.fails(err)
-	}
+// end ends the loop.
+func (d *delivery) end() {
+	defer d.loop.Close()
+	d.gauge.stop()
+	d.loop.Stop()
+	d.l.aim()
+	d.l.team.Shrink()
 }
 
-// loop delivers batches to the loop body, until there are no more or the body or an
+// run delivers batches to the loop body, until there are no more or the body or an
 // error ends the loop.
-func (r *run) loop(yield func(*Batch, error) bool) {
-	since := r.begun // the first wait includes the start
-	r.l.counts.loops(since)
-	defer r.l.counts.loops(time.Time{})
-	r.l.meter.begin()
-	defer r.l.meter.end()
-	r.start()
+func (d *delivery) run(yield func(*Batch, error) bool) {
+	since := d.begun // the first wait includes the start
+	l := d.l
+	l.counts.loops(since)
+	defer l.counts.loops(time.Time{})
+	l.meter.begin()
+	defer l.meter.end()
+	d.loop.Start()
 	for {
-		j, err := r.take()
+		j, err := d.loop.Next(d.gauge.ticks(), d.tick)
 		if j == nil {
 			if err != nil {
-				yield(nil, err)
+				yield(nil, l.public(err))
 			} else {
-				r.l.counts.vacant(r.vacancy())
+				l.counts.vacant(d.vacancy())
 			}
 			return
 		}
-		r.endForesights()
-		at := r.ledger.Deliver(j.Ref, r.first())
+		at := d.ledger.Deliver(j.Ref, d.loop.First())
 		waited := time.Since(since)
-		emptied, err := r.outcome(j)
+		emptied, err := d.outcome(j)
 		if emptied {
-			r.l.release(j)
+			l.team.Release(j)
 			continue // without resetting since: the loop still waits
 		}
-		r.l.counts.waited(waited, since == r.begun)
+		l.counts.waited(waited, since == d.begun)
 		begun := since.Add(waited)
-		goesOn, ended := r.deliver(j, at, err, waited, begun, yield)
-		r.l.counts.bodyTook(ended.Sub(begun))
-		r.delivered(begun, ended)
+		goesOn, ended := d.deliver(j, at, err, waited, begun, yield)
+		l.counts.bodyTook(ended.Sub(begun))
+		d.delivered(begun, ended)
 		if !goesOn {
 			return
 		}
@@ -136,205 +129,66 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 // outcome counts the failures of a batch. It returns the error that takes the
 // batch's place, if any, or reports that [Skip] has emptied the batch, which is
 // then not delivered.
-func (r *run) outcome(j *job) (emptied bool, err error) {
-	r.failed += len(j.failed)
-	r.l.counts.failed(j.failed, j.dropped)
-	switch limit := r.l.cfg.limit; {
-	case j.err != nil && j.err == j.passing():
-		return false, j.err
-	case r.l.cfg.policy != Stop && r.failed > limit:
-		return false, fmt.Errorf("loader: %d samples failed, OnError allows %d; the last: %w", r.failed, limit, j.failed[len(j.failed)-1].err)
-	case j.rows == 0 && j.err == nil:
-		r.l.counts.emptied()
+func (d *delivery) outcome(j *assemble.Job) (emptied bool, err error) {
+	d.failed += len(j.Failures)
+	d.l.counts.failed(j.Failures, j.Dropped)
+	switch limit := d.l.cfg.limit; {
+	case j.Passing:
+	case d.l.cfg.policy != Stop && d.failed > limit:
+		last := (*SampleError)(j.Failures[len(j.Failures)-1])
+		return false, fmt.Errorf("loader: %d samples failed, OnError allows %d; the last: %w", d.failed, limit, last)
+	case j.Rows == 0 && j.Err == nil:
+		d.l.counts.emptied()
 		return true, nil
 	}
-	return false, j.err
+	return false, d.l.public(j.Err)
 }
 
 // deliver gives the loop body a batch, or the error in its place. It reports whether
 // the loop continues, and when the body that has begun at begun ended.
-func (r *run) deliver(j *job, at plan.Mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
-	b := &Batch{l: r.l, job: j, ref: j.Ref, rows: j.rows, at: at}
+func (d *delivery) deliver(j *assemble.Job, at plan.Mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
+	b := &Batch{l: d.l, job: j, at: at}
 	b.holders.Store(1)
 	defer b.release()
-	r.l.cfg.trace.batchDelivered(j, waited)
+	trace := &d.l.cfg.trace
+	info := BatchInfo{}
+	if trace.BatchDelivered != nil || trace.BatchEnded != nil {
+		info = infoOf(j)
+	}
+	if trace.BatchDelivered != nil {
+		trace.BatchDelivered(info, waited)
+	}
 	if err != nil {
 		b = nil
 	} else {
-		r.batches++
-		r.l.counts.delivered(j.rows)
+		d.batches++
+		d.l.counts.delivered(j.Rows)
 	}
-	goesOn, ended = r.l.cfg.trace.body(j, b, err, begun, yield)
+	goesOn = d.body(j, b, err, yield)
+	ended = time.Now()
+	if trace.BatchEnded != nil {
+		trace.BatchEnded(info, ended.Sub(begun))
+	}
 	return goesOn && err == nil, ended
 }
 
-// take waits for the batch that is to be delivered next and removes it from those in
-// flight. It returns nil after the last batch.
-func (r *run) take() (*job, error) {
-	defer r.unwant()
-	region := trace.StartRegion(r.ctx, "loader.wait")
-	defer region.End()
-	var timeout <-chan time.Time
-	for {
-		j, over, err := r.look()
-		switch {
-		case j != nil || over || err != nil:
-			return j, err
-		case r.l.cfg.workers == 0 && r.workInline():
-			continue
-		}
-		if timeout == nil && r.l.cfg.timeout > 0 {
-			timer := time.NewTimer(r.l.cfg.timeout)
-			defer timer.Stop()
-			timeout = timer.C
-		}
-		select {
-		case <-r.arrived:
-		case <-r.gauge.ticks():
-			r.tune()
-		case <-r.ctx.Done():
-		case <-timeout:
-			return r.expired()
-		}
-	}
+// body calls the loop body with a batch, or with the error in its place.
+func (d *delivery) body(j *assemble.Job, b *Batch, err error, yield func(*Batch, error) bool) (goesOn bool) {
+	defer j.Region("loader.body")()
+	return yield(b, err)
 }
 
-// expired is the end of a wait that has taken as long as the Timeout. The batch may have come
-// just then, as it may if the system lets this goroutine run late.
-func (r *run) expired() (*job, error) {
-	if j, over, err := r.look(); j != nil || over || err != nil {
-		return j, err
-	}
-	return nil, r.timedOut()
-}
-
-// look takes the batch to be delivered if it is complete, or reports that the loop is
-// over. Otherwise it tells the workers which batch the loop waits for.
-func (r *run) look() (j *job, over bool, err error) {
-	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
-	// This is under the mutex, because samples that see the context done complete
-	// their batch. Such a batch must not be delivered.
-	if err := context.Cause(r.ctx); err != nil {
-		return nil, true, ended(err)
-	}
-	if j = r.complete(); j != nil {
-		r.wakeAnother() // with a bound on the batches in flight there may be room for one more now
-		return j, false, nil
-	}
-	if len(r.inFlight) == 0 && r.over() {
-		return nil, true, r.fatal
-	}
-	if len(r.inFlight) == 0 {
-		r.starve()
-	}
-	r.waiting = true
-	r.want()
-	r.wakeAnother()
-	return nil, false, nil
-}
-
-// ended is the error of a loop whose context is done.
-func ended(cause error) error {
-	if cause == ErrClosed {
-		return cause
-	}
-	return fmt.Errorf("loader: epoch loop: %w", cause)
-}
-
-// complete removes the batch to be delivered from those in flight, if it is complete,
-// and returns it. The caller holds the mutex.
-func (r *run) complete() *job {
-	for i, j := range r.inFlight {
-		if j.complete {
-			r.inFlight = slices.Delete(r.inFlight, i, i+1)
-			r.l.pool.Delivered(j.slab)
-			return j
-		}
-		if !r.l.cfg.unordered {
-			break
-		}
-	}
-	return nil
-}
-
-// want tells the workers which batch the loop waits for. The caller holds the mutex.
-func (r *run) want() {
-	if !r.l.cfg.help || len(r.inFlight) == 0 {
-		return
-	}
-	head := r.inFlight[0]
-	if r.l.cfg.unordered {
-		head = r.toHelp()
-	}
-	if head != nil && head.unclaimed() > 0 {
-		r.wanted.Store(head)
-	}
-}
-
-func (r *run) unwant() {
-	r.wanted.Store(nil)
-	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
-	r.waiting = false
-}
-
-// workInline assembles the next batch or plans the next epoch in the loop's own
-// goroutine. It reports false if there is no slab for a batch.
-func (r *run) workInline() bool {
-	if !r.enterInline() {
-		return false
-	}
-	defer r.leaveInline()
-	if r.planInline() || r.growInline() {
-		return true
-	}
-	w := r.l.workers[0]
-	if !w.begin(r) {
-		return true // the run has failed
-	}
-	j := r.nextInline(w)
-	if j != nil && w.prepare(j) {
-		w.build(j)
-	}
-	return j != nil
-}
-
-// enterInline makes Close wait for the loop's goroutine. It reports false if the run
-// has been stopped.
-func (r *run) enterInline() bool {
-	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
-	if r.stopped.Load() {
-		return false
-	}
-	r.crew.enter()
-	return true
-}
-
-func (r *run) leaveInline() {
-	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
-	r.crew.leave()
-}
-
-func (r *run) nextInline(w *worker) *job {
-	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
-	return r.open(w)
-}
-
-// vacancy says why the run, which has ended by itself, had no batch. It is empty if the run
+// vacancy says why the loop, which has ended by itself, had no batch. It is empty if the loop
 // had one, or none to look for.
-func (r *run) vacancy() string {
-	first := r.first()
+func (d *delivery) vacancy() string {
+	first := d.loop.First()
 	switch {
-	case r.batches > 0 || r.from.Draw > 0:
+	case d.batches > 0 || d.from.Draw > 0:
 		return ""
-	case r.failed > 0:
-		return fmt.Sprintf("no batch: %s failed, and Skip left them out: look at Failures", figures.Count(r.failed, "sample", "samples"))
+	case d.failed > 0:
+		return fmt.Sprintf("no batch: %s failed, and Skip left them out: look at Failures", figures.Count(d.failed, "sample", "samples"))
 	case first == nil:
 		return ""
 	}
-	return r.l.plans.Vacancy(first)
+	return d.l.plans.Vacancy(first)
 }

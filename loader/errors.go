@@ -1,23 +1,21 @@
 package loader
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
 var (
 	// ErrClosed is the error of a loop over a closed Loader, and of the loop that
 	// Close ends.
-	ErrClosed = errors.New("loader: closed")
+	ErrClosed = assemble.ErrClosed
 	// ErrBusy is the error of a loop while another one over the same Loader runs.
-	ErrBusy = errors.New("loader: another loop over this loader is running")
+	ErrBusy = assemble.ErrBusy
 )
 
 // A SampleError says which sample could not be placed, and why. [errors.Is] and
@@ -79,63 +77,78 @@ func (e *TimeoutError) Error() string {
 // Is reports whether target is [os.ErrDeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
-// timedOut is the error of a loop that waited too long.
-func (r *run) timedOut() error {
-	l := r.l
-	l.mu.Lock()
-	e := &TimeoutError{after: l.cfg.timeout, kept: l.pool.Out() - len(l.orphans())}
-	plannings := l.plannings
-	epoch, planning := r.cursor.Planning()
-	switch at := r.cursor.At(); {
-	case len(r.inFlight) > 0:
-		j := r.inFlight[0]
-		e.Epoch, e.Batch = j.Plan.Epoch, j.Plan.Number(j.K)
-		plannings = nil // the batch does not need them
-	case planning:
-		e.Epoch = epoch
-	case at.Plan != nil:
-		e.Epoch, e.Batch = at.Plan.Epoch, at.Plan.Number(at.K)
+// public is the error that users of the loader know.
+func (l *Loader) public(err error) error {
+	switch e := err.(type) {
+	case *assemble.Failure:
+		return (*SampleError)(e)
+	case *assemble.Timeout:
+		return l.timedOut(e)
 	}
-	calls := activities(slices.Concat(l.workers, l.strays), plannings)
-	l.mu.Unlock()
-	e.Stuck = l.stuck(calls)
-	return e
+	return err
 }
 
-// stuck lists those activities that are calls, the longest first, with the names of their samples.
-func (l *Loader) stuck(all []activity) []Activity {
-	all = slices.DeleteFunc(all, func(a activity) bool { return !a.Calls() })
-	slices.SortFunc(all, func(a, b activity) int { return cmp.Compare(b.For, a.For) })
-	calls := make([]Activity, len(all))
-	for i, a := range all {
-		calls[i] = a.Activity
+// timedOut is the error of a loop, or of Close, that waited too long.
+func (l *Loader) timedOut(e *assemble.Timeout) *TimeoutError {
+	p := &TimeoutError{Epoch: e.Epoch, Batch: e.Batch, after: l.cfg.timeout, kept: e.Kept}
+	for _, a := range e.Stuck {
+		p.Stuck = append(p.Stuck, Activity(a))
 	}
-	if len(calls) > 0 {
-		l.nameInTime(calls, all)
-	}
-	return calls
+	return p
 }
 
-// nameInTime gives the calls the names of their samples. It waits for the dataset no longer than the
-// Timeout, because a name may have to wait for the call that hangs.
-func (l *Loader) nameInTime(calls []Activity, of []activity) {
-	names := make(chan string, len(calls)) // has room for all
-	name := func() error {
-		for _, a := range of {
-			names <- l.name(a.Index, a.samples)
-		}
-		return nil
+// An Activity is what a goroutine of a loader does at the moment.
+type Activity struct {
+	Worker int    // the worker's number; -1 for the loop itself and for a goroutine that plans an epoch
+	Doing  string // such as "placing a sample", "waiting for memory" or "running the loop body"; empty between two activities
+
+	Epoch, Batch int    // the batch that the worker works on; -1 and -1 if it waits
+	Index        int    // the sample that is placed; -1 if none is
+	Name         string // the dataset's name for the sample; may be empty
+	Stage        string // the stage that the dataset reports, such as read or decode; may be empty
+
+	// For is how long this has lasted. With neither a [Timeout] nor hooks, calls are not timed one by one,
+	// and count from when the worker began with the batch.
+	For time.Duration
+}
+
+// String describes the activity, as in "worker 0: sample 5 (cat.jpg) for 1m0s in stage
+// read".
+func (a Activity) String() string {
+	var b strings.Builder
+	if a.Worker >= 0 {
+		fmt.Fprintf(&b, "worker %d: ", a.Worker)
 	}
-	l.mu.Lock()
-	l.background("naming samples", name, func(error) { close(names) })
-	l.mu.Unlock()
-	timer := time.NewTimer(l.cfg.timeout)
-	defer timer.Stop()
-	for i := range calls {
-		select {
-		case calls[i].Name = <-names: // empty if the dataset has ended the goroutine
-		case <-timer.C:
-			return
-		}
+	if a.Index >= 0 {
+		fmt.Fprintf(&b, "sample %d", a.Index)
+	} else {
+		b.WriteString(a.Doing)
 	}
+	if a.Name != "" {
+		fmt.Fprintf(&b, " (%s)", a.Name)
+	}
+	fmt.Fprintf(&b, " for %v", a.For.Round(time.Millisecond))
+	if a.Stage != "" {
+		fmt.Fprintf(&b, " in stage %s", a.Stage)
+	}
+	return b.String()
+}
+
+// Calls reports whether the goroutine is in a call of the dataset, the sampler or a hook,
+// or waits for samples of a dataset of unknown length.
+func (a Activity) Calls() bool { return assemble.Activity(a).Calls() }
+
+// Working says what the loop and the workers are doing: first the loop, if one runs,
+// then the workers by number, then workers of earlier loops whose calls have not
+// returned, then goroutines that plan epochs. It may be called at any time, by any
+// goroutine. It calls the dataset for the names of samples.
+func (l *Loader) Working() []Activity {
+	var all []Activity
+	if loop, ok := l.counts.loop(); ok {
+		all = append(all, loop)
+	}
+	for _, a := range l.team.Activities() {
+		all = append(all, Activity(a))
+	}
+	return all
 }

@@ -3,7 +3,6 @@ package loader
 import (
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/loader/internal/slab"
@@ -12,16 +11,7 @@ import (
 
 func newTuning(l *Loader) *tuning {
 	t := &tuning{Tuner: tune.New(l.cfg.workers)}
-	t.active.Store(int32(t.Workers))
 	return t
-}
-
-// active is the number of workers that are to work. Those with higher numbers park.
-func (l *Loader) active() int {
-	if l.tuning == nil {
-		return l.cfg.workers
-	}
-	return int(l.tuning.active.Load())
 }
 
 // slabs is the number of slabs for so many workers, if a slab has that many bytes.
@@ -55,6 +45,19 @@ func (l *Loader) most() int {
 	return slab.Product(max(1, slabs-1), l.pool.Rows())
 }
 
+// follow makes the workers and the slabs follow the tuner.
+func (l *Loader) follow() {
+	l.aim()
+	l.team.Staff(l.tuning.Workers)
+}
+
+// limit tells the tuner that no more workers can open the dataset, if that is so.
+func (l *Loader) limit() {
+	if workers, err := l.team.Limit(); err != nil {
+		l.tuning.Limit(workers, fmt.Sprintf("there are no more than %s: %v", figures.Count(workers, "worker", "workers"), err))
+	}
+}
+
 // aim tells the pool how many slabs there are to be.
 func (l *Loader) aim() {
 	workers := l.cfg.workers
@@ -62,67 +65,6 @@ func (l *Loader) aim() {
 		workers = t.Workers
 	}
 	l.pool.Aim(l.slabs(workers, l.pool.Bytes()), workers)
-}
-
-// apply makes the run follow the tuner. The caller holds the mutex.
-func (r *run) apply() {
-	l, t := r.l, r.l.tuning
-	if r.stopped.Load() {
-		return
-	}
-	if t.Workers < r.l.active() {
-		r.work.Broadcast() // so that those that are idle park
-	}
-	t.active.Store(int32(t.Workers))
-	for id := len(l.workers); id < t.Workers; id++ {
-		l.workers = append(l.workers, newWorker(l, id))
-	}
-	l.aim()
-	r.staff()
-	r.parked.Broadcast()
-	r.wakeAnother()
-}
-
-// surplus reports whether the worker is to park, and may leave its batch to others.
-func (w *worker) surplus() bool {
-	return w.l.tuning != nil && w.l.cfg.help && w.id >= w.l.active()
-}
-
-// park waits until the worker may be active again. Another worker takes the work for
-// which this one was woken. The caller holds the mutex.
-func (r *run) park(w *worker) {
-	r.wakeAnother()
-	w.idle, w.slept = parked, time.Now()
-	r.parked.Wait()
-	w.idle = ""
-}
-
-// lacks reports whether a worker is to allocate a slab. The caller holds the mutex.
-func (r *run) lacks() bool { return r.cursor.More() && r.fatal == nil && r.l.pool.Lacks() }
-
-// addSlab allocates a slab. If the Allocator refuses, there are no more from then on. The
-// caller holds the mutex, which is not held meanwhile.
-func (r *run) addSlab(w *worker) {
-	r.l.mu.Unlock()
-	defer r.l.mu.Lock()
-	w.at.Store(nil) // it works on no batch
-	w.calls(allocating, func() error {
-		r.l.pool.Grow()
-		return nil
-	})
-}
-
-// dismiss does without a worker that could not open the dataset, and without those of
-// higher numbers, if it is one of those that Auto has added. It reports whether it is.
-// The caller holds the mutex.
-func (r *run) dismiss(w *worker, err error) bool {
-	t := r.l.tuning
-	if t == nil || w.id < r.l.cfg.workers {
-		return false
-	}
-	t.Limit(w.id, fmt.Sprintf("there are no more than %s: %v", figures.Count(w.id, "worker", "workers"), err))
-	r.apply()
-	return true
 }
 
 // settings are the number of workers and slabs, and why.
@@ -133,6 +75,7 @@ func (l *Loader) settings() (workers, slabs int, t Tuning) {
 		return l.cfg.workers, l.pool.Len(), Tuning{}
 	}
 	a := l.tuning
+	l.limit()
 	target, refused := l.pool.Target()
 	t = Tuning{Workers: a.Workers, InFlight: target, Budget: int64(l.cfg.budget), Changes: a.Changes, Reason: a.Reason, gained: a.Gained}
 	if refused != nil {
@@ -148,5 +91,5 @@ func (l *Loader) settings() (workers, slabs int, t Tuning) {
 	default:
 		t.deeper = "samples of equal times help, and Auto finds the batches"
 	}
-	return a.Workers, l.pool.Len(), t
+	return t.Workers, l.pool.Len(), t
 }

@@ -49,11 +49,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 	"github.com/penstock-go/penstock/loader/internal/slab"
 )
@@ -61,35 +61,21 @@ import (
 // A Loader turns a dataset into batches. Only one loop at a time may run over it.
 // Its other methods may be called at any time, by any goroutine.
 type Loader struct {
-	ds        dataset.Dataset
-	collation collation
-	ragged    bool // whether a field of samples is ragged
-	cfg       config
-	made      time.Time
-	timed     bool // whether calls of user code are timed one by one: with a Timeout, or with hooks
-
-	plans *plan.Planner
-
+	ds     dataset.Dataset
+	cfg    config
+	steps  *assemble.Steps
+	plans  *plan.Planner
 	pool   *slab.Pool
+	team   *assemble.Team
 	tuning *tuning // nil without Auto
 
 	counts counts
 	meter  meter
 
-	mu        sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it
-	workers   []*worker  // with Workers(0) one, for the loop's own goroutine
-	run       *run       // the loop that runs, or nil
-	begun     int64      // number of batches that were begun
+	mu        sync.Mutex // guards the fields below; no code of the user runs under it
 	closed    bool
-	announced int   // number of observers whose LoaderMade has succeeded before parted was set
-	parted    bool  // whether Close calls, or has called, LoaderClosed of those
-	late      error // errors of freeing slabs and closing Readers, for Close to return
-
-	// Goroutines that may outlive a loop:
-	outside   crew // counts strays and plannings
-	strays    []*worker
-	plannings []*planning
-	past      effort // of strays that have returned
+	announced int  // number of observers whose LoaderMade has succeeded before parted was set
+	parted    bool // whether Close calls, or has called, LoaderClosed of those
 }
 
 // New makes a loader. It allocates the memory of all batches in flight, so that
@@ -103,9 +89,6 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	if l.cfg.auto {
 		l.tuning = newTuning(l)
 	}
-	for id := range max(1, l.cfg.workers) {
-		l.workers = append(l.workers, newWorker(l, id))
-	}
 	if err := l.allocate(); err != nil {
 		return nil, err
 	}
@@ -118,7 +101,7 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 // newLoader makes a loader without workers and slabs.
 func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	cfg := newConfig(options)
-	cfg.service, _ = ds.(plan.Service)
+	cfg.service, _ = ds.(assemble.Service)
 	err := cfg.validate()
 	if ds == nil {
 		return nil, errors.Join(errors.New("loader: New: the dataset is nil"), err)
@@ -130,27 +113,24 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 		err = errors.Join(err, fmt.Errorf("loader: New: the dataset's Len is %d: want 0 or more", n))
 	}
 	spec := ds.Spec()
-	steps, specErr := collation{}, spec.Validate()
+	var steps *assemble.Steps
+	specErr := spec.Validate()
 	if specErr != nil {
 		specErr = fmt.Errorf("loader: %w", specErr)
 	} else {
-		steps, specErr = newCollation(spec, cfg.collate)
+		steps, specErr = assemble.NewSteps(spec, cfg.collate)
 	}
 	if err = errors.Join(err, specErr); err != nil {
 		return nil, err
 	}
 	cfg.chosen(ds)
-	l := &Loader{ds: ds, collation: steps, cfg: cfg, made: time.Now(), timed: cfg.timeout > 0 || len(cfg.observers) > 0}
+	l := &Loader{ds: ds, cfg: cfg, steps: steps, plans: plan.New(cfg.planned(ds))}
 	l.meter.used, l.meter.queued, l.meter.slice = cfg.processTime, cfg.processorWait, cfg.slice
-	l.plans = plan.New(cfg.planned(ds))
-	for _, f := range spec {
-		l.ragged = l.ragged || f.Ragged
-	}
 	return l, nil
 }
 
-// allocate makes the slabs and touches their memory, in as many goroutines as there
-// are workers. If the first epoch had to touch it, it would take twice as long.
+// allocate makes the workers and the slabs, and touches the slabs' memory, in as many goroutines
+// as there are workers. If the first epoch had to touch it, it would take twice as long.
 func (l *Loader) allocate() error {
 	rows, err := l.plans.Largest()
 	if err != nil {
@@ -158,7 +138,7 @@ func (l *Loader) allocate() error {
 	}
 	c := &l.cfg
 	l.pool = slab.NewPool(slab.Config{
-		Spec: l.collation.columns, Memory: c.memory, Budget: c.budget, Least: c.least(), Bounded: c.bounded(), Strict: c.auto || c.set.budget,
+		Spec: l.steps.Columns(), Memory: c.memory, Budget: c.budget, Least: c.least(), Bounded: c.bounded(), Strict: c.auto || c.set.budget,
 	}, rows)
 	bytes := l.pool.Bytes()
 	count := l.slabs(c.workers, bytes)
@@ -169,8 +149,13 @@ func (l *Loader) allocate() error {
 		l.tuning.begun = count
 	}
 	l.pool.Aim(count, c.workers)
+	l.team = assemble.New(assemble.Config{
+		Dataset: l.ds, Service: c.service, Plans: l.plans, Pool: l.pool, Steps: l.steps, Workers: c.workers,
+		Seed: c.seed, Policy: assemble.Policy(c.policy), Help: c.help, Unordered: c.unordered,
+		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Hooks: l.hooks(),
+	})
 	var group errgroup.Group
-	group.SetLimit(len(l.workers))
+	group.SetLimit(max(1, c.workers))
 	for range count {
 		s, err := l.pool.Add()
 		if err != nil {
@@ -183,6 +168,34 @@ func (l *Loader) allocate() error {
 		})
 	}
 	return group.Wait()
+}
+
+// Close ends the loop that runs, if any, and waits for its workers. Then it frees
+// the loader's memory and closes the dataset's Readers. The loop that it ends and
+// all later ones get [ErrClosed]. Calling Close again does nothing.
+//
+// A batch that the loop body uses or that is kept stays valid. Its memory is freed
+// when the batch is no longer used.
+//
+// Close waits for the samples that are being placed, so Place must not call it.
+// Calls of user code may still run after their loop has ended. With a [Timeout],
+// Close waits no longer than that for them, and then no longer than that again for the
+// Close of all other Readers, which it calls at the same time. If some of these calls
+// have not returned by then, it returns a [TimeoutError]. The memory that they use is
+// freed when they return, so the [Allocator] must outlive them.
+func (l *Loader) Close() error {
+	l.mu.Lock()
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if closed {
+		return nil
+	}
+	left, err := l.team.Close()
+	if len(left) > 0 {
+		err = errors.Join(l.timedOut(&assemble.Timeout{Epoch: -1, Batch: -1, Stuck: left}), err)
+	}
+	return errors.Join(err, l.farewell(), l.team.Late())
 }
 
 // Len is the number of batches that remain in the epoch of a position: l.Len(l.Position(0)) is PyTorch's len(loader).
@@ -200,4 +213,7 @@ func (l *Loader) Len(from Position) (int, error) {
 // Spec describes the fields of every batch: those that the last step of [Collate]
 // leaves, or the dataset's, as they were when the loader was made. It is shared: do
 // not change it.
-func (l *Loader) Spec() dataset.Spec { return l.collation.last().spec }
+func (l *Loader) Spec() dataset.Spec {
+	spec, _ := l.steps.Delivered()
+	return spec
+}

@@ -2,8 +2,10 @@ package loader
 
 import (
 	"math"
+	"slices"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -137,3 +139,15 @@ const NoLimit = math.MaxInt
 
 // Memory sets the Allocator of the batches' memory. The default is [Heap].
 func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
+
+// Collate sets steps that change every batch once its samples are placed, such as
+// transform.MixUp and [dataset.BatchFunc]. The worker that completes the batch runs
+// them, in the given order. Results do not depend on the number of workers. The
+// batch has the fields that the last step leaves: see [Loader.Spec].
+//
+// If a step fails or panics, the loop ends with that error in the place of the
+// batch, under any policy of [OnError]. Samples that [Skip] leaves out are gone
+// before the first step. [Stats] counts the time of the steps as stage "collate".
+func Collate(steps ...dataset.BatchStep) Option {
+	return Option{func(c *config) { c.collate = slices.Clone(steps) }}
+}

@@ -85,21 +85,21 @@ func (p padding) row(ends []int, r, length int) (at, n int) {
 // it.
 func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOption) dataset.Tensor {
 	i := b.ragged(field)
-	f := b.job.slab.Field(i)
+	f := b.job.Slab.Field(i)
 	mustHold[T](f)
-	joined, ends := b.job.slab.Ragged(i)
+	joined, ends := b.job.Slab.Ragged(i)
 	p := newPadding(options)
-	length, size := p.of(ends, b.rows), f.Elements()
-	bytes := b.pad(i, false, b.rows*length*f.Bytes())
+	length, size := p.of(ends, b.job.Rows), f.Elements()
+	bytes := b.pad(i, false, b.job.Rows*length*f.Bytes())
 	values, padded := dense.Values[T](joined), dense.Values[T](bytes)
-	for r := range b.rows {
+	for r := range b.job.Rows {
 		row := padded[r*length*size : (r+1)*length*size]
 		at, n := p.row(ends, r, length)
 		fill(row[:at*size], pad)
 		copy(row[at*size:], values[ends[r]*size:(ends[r]+n)*size])
 		fill(row[(at+n)*size:], pad)
 	}
-	return dataset.NewTensor(f.Dtype, append(dataset.Shape{b.rows, length}, f.Shape...), bytes)
+	return dataset.NewTensor(f.Dtype, append(dataset.Shape{b.job.Rows, length}, f.Shape...), bytes)
 }
 
 // Mask says where [Padded] with the same options has elements of the samples: it is a
@@ -110,22 +110,22 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 // it.
 func Mask[T bool | uint8 | int32 | int64 | float32](b *Batch, field string, options ...PadOption) dataset.Tensor {
 	i, p := b.ragged(field), newPadding(options)
-	_, ends := b.job.slab.Ragged(i)
-	length := p.of(ends, b.rows)
+	_, ends := b.job.Slab.Ragged(i)
+	length := p.of(ends, b.job.Rows)
 	dt := dataset.DtypeOf[T]()
-	bytes := b.pad(i, true, b.rows*length*dt.Size())
+	bytes := b.pad(i, true, b.job.Rows*length*dt.Size())
 	mask := dense.Values[T](bytes)
 	clear(mask)
-	for r := range b.rows {
+	for r := range b.job.Rows {
 		at, n := p.row(ends, r, length)
 		fill(mask[r*length+at:r*length+at+n], one[T]())
 	}
-	return dataset.NewTensor(dt, dataset.Shape{b.rows, length}, bytes)
+	return dataset.NewTensor(dt, dataset.Shape{b.job.Rows, length}, bytes)
 }
 
 // pad is memory for a padded field, or for its mask.
 func (b *Batch) pad(column int, mask bool, n int) []byte {
-	bytes, err := b.job.slab.Pad(column, mask, n)
+	bytes, err := b.job.Slab.Pad(column, mask, n)
 	if err != nil {
 		panic(fmt.Errorf("loader: Padded: %w", err))
 	}

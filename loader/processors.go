@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
 // A meter adds up the processor time of the process while loops run, and the time that its
@@ -112,7 +113,7 @@ func (s Stats) contested() float64 {
 // may also wait for something.
 func computes(stage string) bool {
 	switch stage {
-	case dataset.StageDecode, dataset.StageResample, dataset.StageAugment, dataset.StageStore, stageCollate,
+	case dataset.StageDecode, dataset.StageResample, dataset.StageAugment, dataset.StageStore, assemble.StageCollate,
 		"pack", "check": // of dataset/packed
 		return true
 	}

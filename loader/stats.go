@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
 // Stats says what a loader has done since it was made, and where the time went. For
@@ -127,8 +128,11 @@ type StageTime struct {
 func (l *Loader) Stats() Stats {
 	s := l.counts.stats()
 	s.Workers, s.Slabs, s.Tuning = l.settings()
-	done, ready := l.effort()
-	s.Busy, s.Drawing, s.MemoryWait, s.Stages, s.Ready = done.busy, done.drawing, done.memoryWait, done.stages, ready
+	done, ready := l.team.Effort()
+	s.Busy, s.Drawing, s.MemoryWait, s.Ready = done.Busy, done.Drawing, done.MemoryWait, ready
+	for _, stage := range done.Stages {
+		s.Stages = append(s.Stages, StageTime(stage))
+	}
 	d := l.meter.now()
 	s.ProcessorTime, s.ProcessorWait = d.used, d.queued
 	s.SlabBytes = l.pool.Held()
@@ -256,13 +260,13 @@ func (c *counts) emptied() {
 }
 
 // failed counts samples that could not be placed here, or by a service.
-func (c *counts) failed(failed []failure, dropped int) {
+func (c *counts) failed(failed []*assemble.Failure, dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dropped += int64(len(failed) + dropped)
 	for _, f := range failed {
 		if len(c.failures) < maxFailures {
-			c.failures = append(c.failures, f.err)
+			c.failures = append(c.failures, (*SampleError)(f))
 		}
 	}
 }
@@ -280,4 +284,18 @@ func (c *counts) stats() Stats {
 		Wait:     c.wait,
 		Body:     c.body,
 	}
+}
+
+// loop is what the loop does, if one runs.
+func (c *counts) loop() (a Activity, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.since.IsZero() {
+		return a, false
+	}
+	a = Activity{Worker: -1, Doing: assemble.WaitsForBatch, Epoch: -1, Batch: -1, Index: -1, For: time.Since(c.since)}
+	if c.inBody {
+		a.Doing = assemble.RunsBody
+	}
+	return a, true
 }

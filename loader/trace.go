@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
 // A Trace is a set of hooks, all of them optional. [Observe] gives it to a loader. A
@@ -111,7 +113,7 @@ type StageSpan struct {
 
 // Name is the dataset's name for the sample, such as a file's path. It is "" if the
 // dataset is not a [dataset.Namer]. It may be called later, too.
-func (s SampleInfo) Name() string { return s.l.name(s.Index, s.samples) }
+func (s SampleInfo) Name() string { return s.l.team.Name(s.Index, s.samples) }
 
 // Observe sets hooks that the loader calls while it works. It may be given several times:
 // then the hooks of all options are called, in the order of the options. If one panics,
@@ -167,66 +169,65 @@ func bothTimed[T any](f, g func(T, time.Duration)) func(T, time.Duration) {
 	return func(v T, d time.Duration) { f(v, d); g(v, d) }
 }
 
-func (j *job) info() BatchInfo {
+// infoOf describes a batch.
+func infoOf(j *assemble.Job) BatchInfo {
 	return BatchInfo{
-		ID: j.id, Epoch: j.Plan.Epoch, Batch: j.Plan.Number(j.K), Worker: j.worker,
-		Begun: j.begun, Samples: len(j.slab.Indices), Finisher: j.finisher,
-		Context: j.ctx,
+		ID: j.ID, Epoch: j.Epoch(), Batch: j.Number(), Worker: j.Worker,
+		Begun: j.Begun, Samples: len(j.Slab.Indices), Finisher: j.Finisher,
+		Context: j.Context,
 	}
 }
 
-func (t *Trace) batchBegun(j *job) {
-	j.told = true
-	if t.BatchBegun != nil {
-		t.BatchBegun(j.info())
+// hooks are those that the workers call.
+func (l *Loader) hooks() assemble.Hooks {
+	t := &l.cfg.trace
+	return assemble.Hooks{
+		Begun: ofBatch(t.BatchBegun), Freed: ofBatch(t.BatchFreed),
+		Collated: timed(t.BatchCollated), Ready: timed(t.BatchReady),
+		Placed: l.placed(), Failed: failed(t.SampleFailed), Waited: t.MemoryWaited,
 	}
 }
 
-func (t *Trace) batchCollated(j *job, took time.Duration) {
-	if t.BatchCollated != nil {
-		t.BatchCollated(j.info(), took)
-	}
-}
-
-func (t *Trace) batchReady(j *job) {
-	if t.BatchReady != nil {
-		t.BatchReady(j.info(), time.Since(j.begun))
-	}
-}
-
-func (t *Trace) batchDelivered(j *job, waited time.Duration) {
-	if t.BatchDelivered != nil {
-		t.BatchDelivered(j.info(), waited)
-	}
-}
-
-// body calls the loop body with a batch, or with the error in its place. begun is when that
-// begins.
-func (t *Trace) body(j *job, b *Batch, err error, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
-	defer endRegion(j.traced.region("loader.body"))
-	if t.BatchEnded == nil {
-		goesOn = yield(b, err)
-		return goesOn, time.Now()
-	}
-	info := j.info()
-	goesOn = yield(b, err)
-	ended = time.Now()
-	t.BatchEnded(info, ended.Sub(begun))
-	return goesOn, ended
-}
-
-// freed calls the hook BatchFreed for a batch whose slab is not used any more.
-func (l *Loader) freed(j *job) {
-	if !j.told {
-		return
-	}
-	j.told = false
-	hook := l.cfg.trace.BatchFreed
+func ofBatch(hook func(BatchInfo)) func(*assemble.Job) {
 	if hook == nil {
-		return
+		return nil
 	}
-	if err := called(func() { hook(j.info()) }); err != nil {
-		l.fails(fmt.Errorf("loader: hook BatchFreed: %w", err))
+	return func(j *assemble.Job) { hook(infoOf(j)) }
+}
+
+func timed(hook func(BatchInfo, time.Duration)) func(*assemble.Job, time.Duration) {
+	if hook == nil {
+		return nil
+	}
+	return func(j *assemble.Job, took time.Duration) { hook(infoOf(j), took) }
+}
+
+func failed(hook func(*SampleError)) func(*assemble.Failure) {
+	if hook == nil {
+		return nil
+	}
+	return func(f *assemble.Failure) { hook((*SampleError)(f)) }
+}
+
+// placed is the hook SampleDone.
+func (l *Loader) placed() func(assemble.Attempt) {
+	hook := l.cfg.trace.SampleDone
+	if hook == nil {
+		return nil
+	}
+	stages := sync.Pool{New: func() any { return new([]StageSpan) }}
+	return func(a assemble.Attempt) {
+		spans := stages.Get().(*[]StageSpan)
+		defer stages.Put(spans)
+		*spans = (*spans)[:0]
+		for _, span := range a.Stages {
+			*spans = append(*spans, StageSpan(span))
+		}
+		hook(SampleInfo{
+			Batch: infoOf(a.Job), Worker: a.Worker, Row: a.Row, Rows: a.Rows, Index: a.Index,
+			Begun: a.Begun, Took: a.Took, Err: a.Err, Stages: *spans,
+			l: l, samples: a.Job.Plan.Samples,
+		})
 	}
 }
 
@@ -309,48 +310,4 @@ func (o observer) farewell() (err error) {
 	}
 	defer usercode.Recover(&err)
 	return o.closed()
-}
-
-// tried calls place, which is an attempt to place rows, and then the hook SampleDone. It returns the
-// error of place, or those of both.
-func (w *worker) tried(j *job, row, rows, index int, place func() error) error {
-	w.clock.Record()
-	return w.sampleDone(j, row, rows, index, place())
-}
-
-// sampleDone calls the hook for an attempt to place rows that has ended with err, since the
-// worker's clock records. It returns err, and that of the hook.
-func (w *worker) sampleDone(j *job, row, rows, index int, err error) error {
-	s := SampleInfo{
-		Batch: j.info(), Worker: w.id, Row: row, Rows: rows, Index: index, Err: err,
-		l: w.l, samples: j.Plan.Samples,
-	}
-	spans, begun, took := w.clock.Recorded()
-	s.Begun, s.Took = begun, took
-	w.spans = w.spans[:0]
-	for _, span := range spans {
-		w.spans = append(w.spans, StageSpan(span))
-	}
-	s.Stages = w.spans
-	failed := w.calls(observing, func() error {
-		w.l.cfg.trace.SampleDone(s)
-		return nil
-	})
-	if failed != nil {
-		return errors.Join(err, failed)
-	}
-	return err
-}
-
-// waitedForMemory calls the hook MemoryWaited. If the hook panics, the run ends with that error.
-func (w *worker) waitedForMemory(took time.Duration) {
-	w.at.Store(nil)
-	w.begins(time.Now()) // the last batch began before the wait
-	err := w.calls(observing, func() error {
-		w.l.cfg.trace.MemoryWaited(w.id, took)
-		return nil
-	})
-	if err != nil {
-		w.run.failsIn(w, fmt.Errorf("hook MemoryWaited: %w", err))
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
@@ -75,7 +76,7 @@ func (s Stats) work(processors int, waits string) string {
 	case staged && stage.Name == dataset.StageRead:
 		return fmt.Sprintf("storage is the limit: %s: %s", text,
 			s.choice("more workers help, also more than processors", s.found("packed or cached data helps")))
-	case staged && stage.Name == stageService:
+	case staged && stage.Name == assemble.StageService:
 		return fmt.Sprintf("the service is the limit: %s: its /metrics tell how long batches take there, and the rest is the network: %s", text,
 			s.choice("more workers ask for more batches at once", s.found("a faster service helps")))
 	case s.Workers < processors && s.Tuning.Reason == "" && (s.Workers == 1 || !unoccupied):
@@ -104,7 +105,7 @@ func (s Stats) work(processors int, waits string) string {
 	case !staged:
 	case stage.Name == dataset.StageStore:
 		cheaper = "samples of fewer bytes"
-	case stage.Name == stageCollate:
+	case stage.Name == assemble.StageCollate:
 		cheaper = "a cheaper Collate"
 	}
 	if s.Workers > processors && s.Tuning.Reason == "" {

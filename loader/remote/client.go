@@ -104,10 +104,11 @@ func staysSecure(next func(*http.Request, []*http.Request) error) func(*http.Req
 }
 
 // close closes connections that are not in use.
-func (c *client) close() {
+func (c *client) close() error {
 	if c.own != nil {
 		c.own.CloseIdleConnections()
 	}
+	return nil
 }
 
 // fetchJSON requests a path and decodes the answer, of which check reports what is wrong with it.

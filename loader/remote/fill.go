@@ -10,13 +10,13 @@ import (
 	"strconv"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/whole"
 	"github.com/penstock-go/penstock/internal/wire"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
-// PlaceWhole requests a batch and reads it into its memory.
-func (r reader) PlaceWhole(ctx context.Context, b whole.Batch) error {
-	c := r.c
+// Fill requests a batch and reads it into its memory.
+func (s service) Fill(ctx context.Context, b assemble.Filled) error {
+	c := s.c
 	select {
 	case c.turns <- struct{}{}:
 		defer func() { <-c.turns }()
@@ -37,7 +37,7 @@ func (r reader) PlaceWhole(ctx context.Context, b whole.Batch) error {
 
 // fill reads a batch. Everything that the header says is compared with the plan before
 // memory is allocated.
-func (c *client) fill(b whole.Batch, r io.Reader) error {
+func (c *client) fill(b assemble.Filled, r io.Reader) error {
 	h, err := wire.ReadHeader(r)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (c *client) fill(b whole.Batch, r io.Reader) error {
 // A filling is a batch that is being read.
 type filling struct {
 	c       *client
-	b       whole.Batch
+	b       assemble.Filled
 	indices []int
 	offsets [][]int  // of ragged fields
 	values  [][]byte // of ragged fields

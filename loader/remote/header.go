@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/penstock-go/penstock/internal/whole"
 	"github.com/penstock-go/penstock/internal/wire"
+	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
 // rowsOf is the number of samples of a batch, or -1.
@@ -21,7 +21,7 @@ func rowsOf(h *wire.Header) int {
 }
 
 // check compares a header with the plan and the request.
-func (c *client) check(h *wire.Header, b whole.Batch) error {
+func (c *client) check(h *wire.Header, b assemble.Filled) error {
 	rows := rowsOf(h)
 	if rows < 0 || rows > max(c.plan.Rows, c.cfg.limit) {
 		return fmt.Errorf("header: %d samples", rows)
@@ -54,7 +54,7 @@ func (c *client) check(h *wire.Header, b whole.Batch) error {
 }
 
 // checkTexts compares what a header says of the batch with the request.
-func (c *client) checkTexts(texts map[string]string, b whole.Batch, rows int) error {
+func (c *client) checkTexts(texts map[string]string, b assemble.Filled, rows int) error {
 	for k, v := range map[string]int{"epoch": b.Epoch(), "draw": b.Draw(), "number": b.Number(), "rank": c.cfg.rank, "world": c.cfg.world, "samples": rows} {
 		if texts[k] != strconv.Itoa(v) {
 			return fmt.Errorf("header: %s is %q, want %d", k, texts[k], v)

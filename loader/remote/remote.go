@@ -58,8 +58,9 @@ func (c *client) newLoader(ctx context.Context) (*loader.Loader, error) {
 	if err := c.describe(ctx); err != nil {
 		return nil, err
 	}
-	options := append([]loader.Option{loader.Workers(2)}, c.cfg.loader...)
-	return loader.New(batches{c}, options...)
+	closing := loader.Observe(loader.Trace{LoaderClosed: c.close})
+	options := append([]loader.Option{loader.Workers(2), closing}, c.cfg.loader...)
+	return loader.New(service{c}, options...)
 }
 
 // describe asks for the plan. Replicas with a plan that cannot be read are left out.
@@ -116,23 +117,13 @@ func (c *client) checkSize() error {
 	return nil
 }
 
-// batches is the service as a dataset, for the loader: a plan.Service whose Readers fill whole batches.
-type batches struct{ c *client }
+// A service is a dataset whose batches the replicas assemble.
+type service struct{ c *client }
 
-func (b batches) Len() int           { return b.c.plan.Samples }
-func (b batches) Spec() dataset.Spec { return b.c.spec }
+func (s service) Len() int           { return s.c.plan.Samples }
+func (s service) Spec() dataset.Spec { return s.c.spec }
 
-func (b batches) Open() (dataset.Reader, error) { return reader(b), nil }
-
-type reader struct{ c *client }
-
-// Place is not called, unless the goroutine that filled a batch was ended.
-func (reader) Place(context.Context, int, dataset.Slot) error {
-	return errors.New("remote: single samples cannot be read")
-}
-
-// Close closes connections that are not in use.
-func (r reader) Close() error {
-	r.c.close()
-	return nil
+// Open is not called: there are no samples to read.
+func (s service) Open() (dataset.Reader, error) {
+	return nil, errors.New("remote: single samples cannot be read")
 }

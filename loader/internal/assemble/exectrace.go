@@ -1,4 +1,4 @@
-package loader
+package assemble
 
 import (
 	"context"
@@ -20,18 +20,18 @@ type traceTask struct {
 }
 
 // beginTask begins the batch's task if an execution trace is taken.
-func (j *job) beginTask(ctx context.Context) {
+func (j *Job) beginTask(ctx context.Context) {
 	if !trace.IsEnabled() {
 		return
 	}
 	t := new(traceTask)
 	t.ctx, t.task = trace.NewTask(ctx, "loader.batch")
-	trace.Log(t.ctx, "batch", fmt.Sprintf("epoch %d, batch %d", j.Plan.Epoch, j.Plan.Number(j.K)))
+	trace.Log(t.ctx, "batch", fmt.Sprintf("epoch %d, batch %d", j.Epoch(), j.Number()))
 	j.traced = t
 }
 
 // endTask ends the batch's task, if there is one.
-func (j *job) endTask() {
+func (j *Job) endTask() {
 	if j.traced != nil {
 		j.traced.task.End()
 		j.traced = nil
@@ -46,18 +46,11 @@ func (w *worker) traceContext() context.Context {
 	return w.ctx
 }
 
-// region begins a region of the batch's task. The caller must end it, in the same
-// goroutine. Without a task it does nothing.
-func (t *traceTask) region(name string) *trace.Region {
-	if t == nil {
-		return nil
+// Region begins a region of the batch's task, and returns what ends it, in the same goroutine. Without a task it does
+// nothing.
+func (j *Job) Region(name string) (end func()) {
+	if j.traced == nil {
+		return func() {}
 	}
-	return trace.StartRegion(t.ctx, name)
-}
-
-// endRegion ends what region has begun.
-func endRegion(r *trace.Region) {
-	if r != nil {
-		r.End()
-	}
+	return trace.StartRegion(j.traced.ctx, name).End
 }

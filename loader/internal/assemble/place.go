@@ -1,4 +1,4 @@
-package loader
+package assemble
 
 import (
 	"fmt"
@@ -9,20 +9,20 @@ import (
 
 // placeRows places several rows by one call. If it fails, the caller places them one
 // by one, to find out which of them fail.
-func (w *worker) placeRows(j *job, from, to int) (err error) {
-	for _, index := range j.slab.Indices[from:to] {
+func (w *worker) placeRows(j *Job, from, to int) (err error) {
+	for _, index := range j.Slab.Indices[from:to] {
 		if err := j.Plan.InRange(index); err != nil {
 			return err
 		}
 	}
-	for row := from; w.l.ragged && row < to; row++ {
-		j.slab.Empty(row) // not in At, which may be called several times for a row
+	for row := from; w.t.ragged && row < to; row++ {
+		j.Slab.Empty(row) // not in At, which may be called several times for a row
 	}
-	err = w.calls(j.slab.Indices[from], func() error {
+	err = w.calls(j.Slab.Indices[from], func() error {
 		w.rows.begin(w, j, from, to)
-		err := w.batch.PlaceBatch(w.ctx, j.slab.Indices[from:to:to], &w.rows)
-		for row := from; err == nil && w.l.ragged && row < to; row++ {
-			err = j.slab.CheckRow(row)
+		err := w.batch.PlaceBatch(w.ctx, j.Slab.Indices[from:to:to], &w.rows)
+		for row := from; err == nil && w.t.ragged && row < to; row++ {
+			err = j.Slab.CheckRow(row)
 		}
 		return err
 	})
@@ -31,7 +31,7 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 }
 
 // place makes the reader write a sample into row. A panic becomes an error.
-func (w *worker) place(j *job, row, attempt, index int) error {
+func (w *worker) place(j *Job, row, attempt, index int) error {
 	if err := j.Plan.InRange(index); err != nil {
 		return err
 	}
@@ -43,13 +43,13 @@ func (w *worker) place(j *job, row, attempt, index int) error {
 		}
 	}
 	err := w.calls(index, func() error {
-		if w.l.ragged {
-			j.slab.Empty(row)
+		if w.t.ragged {
+			j.Slab.Empty(row)
 		}
 		w.reset(w.draw, j, row, attempt)
 		err := w.reader.Place(w.ctx, index, w.slot(j, row, w.draw))
-		if err == nil && w.l.ragged {
-			err = j.slab.CheckRow(row)
+		if err == nil && w.t.ragged {
+			err = j.Slab.CheckRow(row)
 		}
 		return err
 	})
@@ -58,26 +58,26 @@ func (w *worker) place(j *job, row, attempt, index int) error {
 }
 
 // slot is the slot of a row, with the random numbers of draw.
-func (w *worker) slot(j *job, row int, draw *slots.Draw) dataset.Slot {
-	j.slab.Cells(row, w.cells)
+func (w *worker) slot(j *Job, row int, draw *slots.Draw) dataset.Slot {
+	j.Slab.Cells(row, w.cells)
 	return dataset.Slot(slots.New(w.cells, draw))
 }
 
 // reset gives draw the random numbers of a row. Every attempt at the row has its own.
-func (w *worker) reset(draw *slots.Draw, j *job, row, attempt int) {
-	draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.Plan.Epoch, j.slab.Draws[row])
+func (w *worker) reset(draw *slots.Draw, j *Job, row, attempt int) {
+	draw.Reset(w.t.cfg.Seed+uint64(attempt)<<32, j.Epoch(), j.Slab.Draws[row])
 }
 
 // A rowSlots is a range of a job's rows as [dataset.Slots]. Every row has a draw of
 // its own. If At is called again for a row, its random numbers continue.
 type rowSlots struct {
 	w        *worker
-	j        *job
+	j        *Job
 	from, to int
 	draws    []slots.Draw
 }
 
-func (s *rowSlots) begin(w *worker, j *job, from, to int) {
+func (s *rowSlots) begin(w *worker, j *Job, from, to int) {
 	s.w, s.j, s.from, s.to = w, j, from, to
 	if len(s.draws) < to-from {
 		s.draws = slots.NewDraws(to-from, w.clock)

@@ -1,4 +1,4 @@
-package loader
+package assemble
 
 import (
 	"fmt"
@@ -12,21 +12,21 @@ import (
 // A foresight is the future of an epoch that the dataset was told. It is the
 // [dataset.Future] of a plan.
 type foresight struct {
-	r    *run
+	l    *Loop
 	plan *plan.Plan
-	base int // the plan's first batch's number in the run
+	base int // the plan's first batch's number in the loop
 	stop func()
 }
 
 // foresee tells the dataset the batches of a plan. It returns nil if the dataset does not
 // use that. A panic of the dataset becomes an error.
-func (r *run) foresee(p *plan.Plan) (*foresight, error) {
+func (l *Loop) foresee(p *plan.Plan) (*foresight, error) {
 	if p.Samples == dataset.Unknown {
 		return nil, nil // the future is not known
 	}
-	f := &foresight{r: r, plan: p, base: r.nextBase()}
+	f := &foresight{l: l, plan: p, base: l.nextBase()}
 	err := usercode.Call(func() error {
-		f.stop = dataset.Foresee(r.l.ds, f)
+		f.stop = dataset.Foresee(l.t.cfg.Dataset, f)
 		return nil
 	})
 	if err != nil {
@@ -38,11 +38,11 @@ func (r *run) foresee(p *plan.Plan) (*foresight, error) {
 	return f, nil
 }
 
-// nextBase is the seq after the last batch of the plan that is under way.
-func (r *run) nextBase() int {
-	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
-	return r.cursor.Ahead()
+// nextBase is the number after the last batch of the plan that is under way.
+func (l *Loop) nextBase() int {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	return l.cursor.Ahead()
 }
 
 // end tells the dataset that the epoch is over. A panic of the dataset is for Close to
@@ -56,21 +56,21 @@ func (f *foresight) doEnd() error {
 
 func (f *foresight) ended(err error) {
 	if err != nil {
-		f.r.l.fails(fmt.Errorf("loader: epoch %d: stop of Foresee: %w", f.plan.Epoch, err))
+		f.l.t.fails(fmt.Errorf("loader: epoch %d: stop of Foresee: %w", f.plan.Epoch, err))
 	}
 }
 
 // Len is the number of batches of the plan.
 func (f *foresight) Len() int { return f.plan.Len() }
 
-// At appends the samples of a batch. Batches that an earlier run has delivered have none,
+// At appends the samples of a batch. Batches that an earlier loop has delivered have none,
 // and neither have those for which the sampler panics: the worker that begins such a
 // batch reports that.
 func (f *foresight) At(batch int, dst []int) (indices []int) {
 	if batch < 0 || batch >= f.plan.Len() {
 		return dst
 	}
-	if f.r.from.Delivered(f.base + batch) {
+	if f.l.from.Delivered(f.base + batch) {
 		return dst
 	}
 	defer func() {
@@ -83,26 +83,26 @@ func (f *foresight) At(batch int, dst []int) (indices []int) {
 
 // Begun is the number of batches of the plan that have been begun.
 func (f *foresight) Begun() int {
-	f.r.l.mu.Lock()
-	defer f.r.l.mu.Unlock()
+	f.l.t.mu.Lock()
+	defer f.l.t.mu.Unlock()
 	return f.begun()
 }
 
-// begun is Begun. The caller holds the mutex.
+// begun is Begun. The Team's mutex is held.
 func (f *foresight) begun() int {
-	return f.r.cursor.Begun(f.plan)
+	return f.l.cursor.Begun(f.plan)
 }
 
 // Done is the number of the first batch that is not complete.
 func (f *foresight) Done() int {
-	f.r.l.mu.Lock()
-	defer f.r.l.mu.Unlock()
+	f.l.t.mu.Lock()
+	defer f.l.t.mu.Unlock()
 	return f.done()
 }
 
-// done is Done. The caller holds the mutex.
+// done is Done. The Team's mutex is held.
 func (f *foresight) done() int {
-	for _, j := range f.r.inFlight {
+	for _, j := range f.l.inFlight {
 		if j.Plan == f.plan && !j.complete {
 			return j.K
 		}
@@ -111,33 +111,33 @@ func (f *foresight) done() int {
 }
 
 // endForesights ends the foresights of epochs whose batches are all complete, or all of
-// them if the run has stopped.
-func (r *run) endForesights() {
-	for f := r.overForesight(); f != nil; f = r.overForesight() {
+// them if the loop has stopped.
+func (l *Loop) endForesights() {
+	for f := l.overForesight(); f != nil; f = l.overForesight() {
 		f.endInTime()
 	}
 }
 
 // endInTime is end, but waits no longer than the Timeout if there is one.
 func (f *foresight) endInTime() {
-	l := f.r.l
-	if l.cfg.timeout == 0 {
+	t := f.l.t
+	if t.cfg.Timeout == 0 {
 		f.end()
 		return
 	}
-	l.mu.Lock()
-	ended := l.background(fmt.Sprintf("ending the foresight of epoch %d", f.plan.Epoch), f.doEnd, f.ended)
-	l.mu.Unlock()
-	l.waitFor(ended)
+	t.mu.Lock()
+	ended := t.background(fmt.Sprintf("ending the foresight of epoch %d", f.plan.Epoch), f.doEnd, f.ended)
+	t.mu.Unlock()
+	t.waitFor(ended)
 }
 
 // overForesight removes a foresight that is to end, and returns it or nil.
-func (r *run) overForesight() *foresight {
-	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
-	for i, f := range r.foresights {
-		if r.stopped.Load() || f.done() == f.plan.Len() {
-			r.foresights = slices.Delete(r.foresights, i, i+1)
+func (l *Loop) overForesight() *foresight {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	for i, f := range l.foresights {
+		if l.stopped.Load() || f.done() == f.plan.Len() {
+			l.foresights = slices.Delete(l.foresights, i, i+1)
 			return f
 		}
 	}

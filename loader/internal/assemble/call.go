@@ -1,4 +1,4 @@
-package loader
+package assemble
 
 import (
 	"errors"
@@ -6,13 +6,15 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // A call says which user code a worker is in, and since when. Only the worker writes
 // it. Any goroutine may read it.
 type call struct {
 	what  atomic.Int64 // a sample's index plus one, or one of the constants below; 0 if there is no call
-	since atomic.Int64 // nanoseconds from Loader.made to the call, or to the worker's batch unless Loader.timed
+	since atomic.Int64 // nanoseconds from Team.made to the call, or to the worker's batch unless calls are timed
 }
 
 // The purpose of a call that does not place a sample.
@@ -71,7 +73,7 @@ func (w *worker) calls(what int, f func() error) (err error) {
 			return
 		}
 		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
+			err = &dataset.PanicError{Value: v, Stack: debug.Stack()}
 			if what >= 0 || what == fetching { // the Reader may be in any state
 				err = errors.Join(err, w.close())
 			}
@@ -85,44 +87,44 @@ func (w *worker) calls(what int, f func() error) (err error) {
 }
 
 // exited is called when user code has called runtime.Goexit, which ends the worker's goroutine after
-// the deferred functions. The run ends with an error that names the call, in the place of the batch
+// the deferred functions. The loop ends with an error that names the call, in the place of the batch
 // that the worker works on. Nobody waits for its rows.
 func (w *worker) exited(what int) {
 	err := fmt.Errorf("%s: %w", doing(int64(what)), errGoexit)
-	r, j, own := w.run, w.at.Load(), w.own
+	l, j, own := w.loop, w.at.Load(), w.own
 	w.own = nil
 	w.clock.Stop()
 	defer func() {
-		if own != nil && own != j && !r.stopped.Load() {
+		if own != nil && own != j && !l.stopped.Load() {
 			w.forfeit(own, err)
 		}
 	}()
 	switch {
 	case what == allocating: // the pool has noted it
 	case j == nil && what == closing:
-		w.l.fails(fmt.Errorf("loader: close dataset: %w", errGoexit))
+		w.t.fails(fmt.Errorf("loader: close dataset: %w", errGoexit))
 	case j == nil:
-		r.failsIn(w, err)
-	case r.stopped.Load(): // the batch may be another one already
+		l.failsIn(w, err)
+	case l.stopped.Load(): // the batch may be another one already
 	case what == drawing:
-		r.prepared(j, j.named(err))
+		l.prepared(j, j.named(err))
 	case what == finishing:
-		j.err = j.named(err)
+		j.Err = j.named(err)
 	default:
-		e := &SampleError{Index: w.index, Epoch: j.Plan.Epoch, Batch: j.Plan.Number(j.K), Err: err}
+		e := &Failure{Index: w.index, Epoch: j.Epoch(), Batch: j.Number(), Err: err}
 		j.breaks(e)
 		defer func() {
 			w.finished(j, w.claimed)
 			w.forfeit(j, err)
 		}()
 		if what != naming {
-			e.Name = w.l.name(w.index, j.Plan.Samples)
+			e.Name = w.t.Name(w.index, j.Plan.Samples)
 		}
 	}
 }
 
 // forfeit gives up the rows of a batch that nobody has claimed.
-func (w *worker) forfeit(j *job, err error) {
+func (w *worker) forfeit(j *Job, err error) {
 	if rows := j.claimRest(); rows > 0 {
 		j.breaks(j.named(err))
 		w.finished(j, rows)
@@ -132,8 +134,8 @@ func (w *worker) forfeit(j *job, err error) {
 // enter notes that the worker calls user code: to place the sample of that index, or
 // for one of the purposes above.
 func (w *worker) enter(index int) {
-	if w.l.timed {
-		w.call.since.Store(int64(time.Since(w.l.made)))
+	if w.t.cfg.Timed {
+		w.call.since.Store(int64(time.Since(w.t.made)))
 	}
 	if index >= 0 {
 		index++
@@ -142,7 +144,7 @@ func (w *worker) enter(index int) {
 }
 
 // begins notes when the worker has begun with a batch. If its calls are not timed, they count from then on.
-func (w *worker) begins(at time.Time) { w.call.since.Store(int64(at.Sub(w.l.made))) }
+func (w *worker) begins(at time.Time) { w.call.since.Store(int64(at.Sub(w.t.made))) }
 
 func (c *call) end() { c.what.Store(0) }
 
@@ -151,5 +153,5 @@ func (w *worker) lasts() time.Duration {
 	if w.call.what.Load() == 0 {
 		return 0
 	}
-	return time.Since(w.l.made) - time.Duration(w.call.since.Load())
+	return time.Since(w.t.made) - time.Duration(w.call.since.Load())
 }

@@ -1,4 +1,4 @@
-package loader
+package assemble
 
 import (
 	"errors"
@@ -8,31 +8,31 @@ import (
 )
 
 // prepare computes which samples a fresh batch has and publishes its rows. After an
-// error it ends the run in the place of the batch. It reports whether there are rows
+// error it ends the loop in the place of the batch. It reports whether there are rows
 // to place.
-func (w *worker) prepare(j *job) (ok bool) {
+func (w *worker) prepare(j *Job) (ok bool) {
 	w.at.Store(j)
 	w.drew = time.Now()
-	j.begun = w.drew
-	w.begins(j.begun)
+	j.Begun = w.drew
+	w.begins(j.Begun)
 	err := w.calls(drawing, func() error { return w.draws(j) })
 	if err != nil {
 		err = j.named(err)
 	}
-	if ok = w.run.prepared(j, err); !ok {
+	if ok = w.loop.prepared(j, err); !ok {
 		w.drew = time.Time{}
 	}
 	return ok
 }
 
 // draws computes the samples of a fresh batch. It calls the sampler, the Allocator and hooks.
-func (w *worker) draws(j *job) error {
+func (w *worker) draws(j *Job) error {
 	j.beginTask(w.ctx)
-	defer endRegion(j.traced.region("loader.draw"))
+	defer j.Region("loader.draw")()
 	if err := j.Plan.Changed(); err != nil {
 		return err
 	}
-	s := j.slab
+	s := j.Slab
 	s.Indices = j.Plan.AppendSamples(j.K, s.Indices[:0])
 	s.Draws = j.Plan.AppendDraws(j.K, s.Indices, s.Draws[:0])
 	if len(s.Indices) == 0 {
@@ -41,13 +41,16 @@ func (w *worker) draws(j *job) error {
 	if err := s.Reserve(len(s.Indices)); err != nil {
 		return err
 	}
-	w.l.cfg.trace.batchBegun(j)
+	j.told = true
+	if hook := w.t.cfg.Hooks.Begun; hook != nil {
+		hook(j)
+	}
 	return nil
 }
 
 // build works on batch j until all its rows are claimed. Before every claim it helps
 // with the batch that the loop waits for, if that is another one.
-func (w *worker) build(j *job) {
+func (w *worker) build(j *Job) {
 	w.own = j
 	w.at.Store(j)
 	defer trace.StartRegion(w.ctx, "loader.build").End()
@@ -64,8 +67,8 @@ func (w *worker) build(j *job) {
 		w.gave = 0
 	}()
 	chunk := w.chunk(j.size())
-	for !w.run.stopped.Load() {
-		if wanted := w.run.wanted.Load(); wanted != nil && wanted != j {
+	for !w.loop.stopped.Load() {
+		if wanted := w.loop.wanted.Load(); wanted != nil && wanted != j {
 			w.finished(j, done)
 			done = 0
 			w.drain(wanted)
@@ -85,16 +88,16 @@ func (w *worker) build(j *job) {
 }
 
 // drain works on the wanted batch until all its rows are claimed.
-func (w *worker) drain(j *job) {
+func (w *worker) drain(j *Job) {
 	w.at.Store(j)
 	defer trace.StartRegion(w.ctx, "loader.help").End()
 	done := 0
 	defer func() { w.finished(j, done) }()
 	chunk := w.chunk(j.size())
-	for !w.run.stopped.Load() {
+	for !w.loop.stopped.Load() {
 		n := w.fill(j, chunk)
 		if n == 0 {
-			w.run.wanted.CompareAndSwap(j, nil)
+			w.loop.wanted.CompareAndSwap(j, nil)
 			return
 		}
 		done += n
@@ -103,15 +106,15 @@ func (w *worker) drain(j *job) {
 
 // finished counts rows of a batch as finished. With the last one the batch is
 // complete.
-func (w *worker) finished(j *job, rows int) {
+func (w *worker) finished(j *Job, rows int) {
 	defer w.yieldLate()
 	if !j.finished(rows) {
 		return
 	}
-	j.finisher = w.id
+	j.Finisher = w.id
 	awaited := false
 	func() {
-		defer func() { awaited = w.run.finish(j) }() // also if user code ends the goroutine
+		defer func() { awaited = w.loop.finish(j) }() // also if user code ends the goroutine
 		w.seal(j)
 	}()
 	// If workers keep all processors busy, the loop would wait for the end of a
@@ -119,22 +122,24 @@ func (w *worker) finished(j *job, rows int) {
 	w.yields = w.yields || awaited
 }
 
-// seal makes the batch ready for delivery. A panic of the Allocator, a step of Collate
+// seal makes the batch ready for delivery. A panic of the Allocator, a step
 // or a hook becomes an error in its place.
-func (w *worker) seal(j *job) {
-	defer endRegion(j.traced.region("loader.finish"))
+func (w *worker) seal(j *Job) {
+	defer j.Region("loader.finish")()
 	err := w.calls(finishing, func() error {
-		j.seal(w.l.cfg.policy)
-		if j.err == nil {
-			if err := w.collate(j); err != nil {
-				j.err = j.named(err)
+		j.seal(w.t.cfg.Policy)
+		if j.Err == nil {
+			if err := w.steps(j); err != nil {
+				j.Err = j.named(err)
 			}
 		}
-		w.l.cfg.trace.batchReady(j)
+		if hook := w.t.cfg.Hooks.Ready; hook != nil {
+			hook(j, time.Since(j.Begun))
+		}
 		return nil
 	})
 	if err != nil {
-		j.err = j.named(err)
+		j.Err = j.named(err)
 	}
 }
 
@@ -142,15 +147,18 @@ func (w *worker) seal(j *job) {
 // another, unless the Reader places several samples by one call.
 func (w *worker) chunk(rows int) int {
 	switch {
-	case w.whole != nil:
+	case w.t.cfg.Service != nil:
 		return max(1, rows)
 	case w.batch == nil:
 		return 1
-	case !w.l.cfg.help:
+	case !w.t.cfg.Help:
 		return max(1, rows)
 	}
 	// With more than a few workers per processor, smaller calls cost more than they
 	// help.
-	sharers := max(1, min(w.l.active(), 4*runtime.GOMAXPROCS(0)))
+	sharers := max(1, min(w.t.Active(), 4*runtime.GOMAXPROCS(0)))
 	return max(1, (rows+sharers-1)/sharers)
 }
+
+// surplus reports whether the worker is to park, and may leave its batch to others.
+func (w *worker) surplus() bool { return w.t.cfg.Help && w.id >= max(1, w.t.Active()) }

@@ -1,0 +1,197 @@
+package assemble
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A worker is abandoned if its call of user code lasts longer than the Timeout when its loop ends. The loop does not
+// wait for it, and another worker takes its place. Until the call returns, it keeps its Reader and the slab that it
+// works on. Close waits for abandoned workers, for at most the Timeout again.
+
+// join waits until all workers of the loop have ended or are abandoned.
+func (l *Loop) join() {
+	for {
+		gone, wait := l.overdue()
+		var timeout <-chan time.Time
+		if wait > 0 {
+			timer := time.NewTimer(wait)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		select {
+		case <-gone:
+			return
+		case <-timeout:
+		}
+	}
+}
+
+// overdue abandons the workers whose calls last longer than the Timeout. It returns a channel that is closed when the
+// others have ended, and the time until one of them may be abandoned. Without a Timeout this time is 0.
+func (l *Loop) overdue() (gone <-chan struct{}, wait time.Duration) {
+	t := l.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if limit := t.cfg.Timeout; limit > 0 && t.cfg.Workers > 0 {
+		wait = limit
+		for _, w := range t.workers {
+			switch lasts := w.lasts(); {
+			case w.loop != l || lasts == 0:
+			case lasts >= limit:
+				t.abandon(w, l)
+			default:
+				wait = min(wait, limit-lasts)
+			}
+		}
+	}
+	return l.crew.wait(), wait
+}
+
+// abandon leaves a worker behind. The Team's mutex is held.
+func (t *Team) abandon(w *worker, l *Loop) {
+	w.abandoned = true
+	if w.lost = w.at.Load(); w.lost != nil {
+		w.lost.holders++
+	}
+	t.abandoned = append(t.abandoned, w)
+	t.workers[w.id] = newWorker(t, w.id)
+	t.outside.enter()
+	l.crew.leave()
+}
+
+// leave is called at the end of a worker's goroutine.
+func (t *Team) leave(w *worker, l *Loop) {
+	if t.leaves(w, l) {
+		return
+	}
+	defer t.leaveCrew(&t.outside)
+	t.retire(w)
+}
+
+// retire closes the Reader of an abandoned worker, whose last call has returned, and gives back its slab.
+func (t *Team) retire(w *worker) {
+	w.at.Store(nil)
+	var err error
+	defer func() {
+		if j := t.returned(w, err); j != nil {
+			t.Release(j)
+		}
+	}()
+	err = w.close()
+}
+
+// leaves removes a worker from its loop. It reports false for an abandoned one, which has
+// been removed already.
+func (t *Team) leaves(w *worker, l *Loop) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !w.abandoned {
+		l.crew.leave()
+	}
+	return !w.abandoned
+}
+
+// returned removes an abandoned worker from the list. err is the error of closing its Reader. It returns the batch that
+// it worked on, if its slab must be given back now.
+func (t *Team) returned(w *worker, err error) *Job {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.abandoned = slices.DeleteFunc(t.abandoned, func(s *worker) bool { return s == w })
+	t.past.add(w)
+	if err != nil {
+		t.late = errors.Join(t.late, fmt.Errorf("loader: close dataset: %w", err))
+	}
+	j := w.lost
+	if j == nil {
+		return nil
+	}
+	if j.holders--; j.holders > 0 || !j.orphan {
+		return nil
+	}
+	j.orphan = false
+	return j
+}
+
+// orphans are the batches that abandoned workers hold. The Team's mutex is held.
+func (t *Team) orphans() map[*Job]bool {
+	all := map[*Job]bool{}
+	for _, w := range t.abandoned {
+		if w.lost != nil && w.lost.orphan {
+			all[w.lost] = true
+		}
+	}
+	return all
+}
+
+func (t *Team) leaveCrew(c *crew) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.leave()
+}
+
+// waitOutside waits for abandoned workers and errands, at most for the Timeout if there is one. It returns those that are
+// left.
+func (t *Team) waitOutside() []Activity {
+	t.mu.Lock()
+	gone := t.outside.wait()
+	t.mu.Unlock()
+	if t.waitFor(gone) {
+		return nil
+	}
+	t.mu.Lock()
+	left := activities(t.abandoned, t.errands)
+	t.mu.Unlock()
+	return t.stuck(left)
+}
+
+// closeReaders closes the Readers of all workers at the same time. It waits for that, at most for the Timeout if there is
+// one, and returns the calls that have not returned. The others give their errors to late.
+func (t *Team) closeReaders() []Activity {
+	t.mu.Lock()
+	closing := new(crew)
+	var workers []*worker
+	for id, w := range t.workers {
+		if w.reader == nil {
+			continue
+		}
+		// As if it were abandoned, so that a loop that still ends does not take it for one of its own.
+		t.workers[id] = newWorker(t, id)
+		t.abandoned = append(t.abandoned, w)
+		workers = append(workers, w)
+		closing.enter()
+		go func() {
+			defer t.leaveCrew(closing)
+			t.retire(w)
+		}()
+	}
+	gone := closing.wait()
+	t.mu.Unlock()
+	if t.waitFor(gone) {
+		return nil
+	}
+	t.mu.Lock()
+	left := slices.DeleteFunc(workers, func(w *worker) bool { return !slices.Contains(t.abandoned, w) })
+	calls := activities(left, nil)
+	t.mu.Unlock()
+	return t.stuck(calls)
+}
+
+// waitFor waits until gone is closed, at most for the Timeout if there is one. It reports
+// whether gone is closed.
+func (t *Team) waitFor(gone <-chan struct{}) bool {
+	var timeout <-chan time.Time
+	if t.cfg.Timeout > 0 {
+		timer := time.NewTimer(t.cfg.Timeout)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-gone:
+		return true
+	case <-timeout:
+		return false
+	}
+}

@@ -1,0 +1,191 @@
+package assemble
+
+import (
+	"fmt"
+	"time"
+)
+
+// What a worker does next is decided here, with the Team's mutex.
+
+// duty gives worker w a batch: the wanted one to help with, or a fresh one to prepare, or, if all slabs are taken, the
+// oldest one to help with. It waits until there is one, and returns nil when the loop stops.
+func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	for !l.stopped.Load() {
+		if w.id >= l.t.Active() {
+			l.park(w)
+			continue
+		}
+		if j := l.toHelp(); j != nil && j == l.wanted.Load() {
+			l.wakeAnother()
+			return j, false
+		}
+		if j := l.open(w); j != nil {
+			l.wakeAnother()
+			return j, true
+		}
+		if l.lacks() {
+			l.addSlab(w)
+			continue
+		}
+		if j := l.toHelp(); j != nil {
+			l.wakeAnother()
+			return j, false
+		}
+		l.sleep(w)
+	}
+	return nil, false
+}
+
+// park waits until the worker may be active again. Another worker takes the work for which this one was woken.
+func (l *Loop) park(w *worker) {
+	w.waits, w.slept = waitsToBeActive, time.Now()
+	l.wakeAnother()
+	l.parked.Wait()
+	w.waits = ""
+}
+
+// sleep waits for work. If all slabs are taken, the time counts as a wait for memory. The mutex is free while a hook is
+// called.
+func (l *Loop) sleep(w *worker) {
+	short := l.cursor.More() && !l.t.cfg.Pool.Room()
+	begun := time.Now()
+	w.waits, w.slept = waitsForWork, begun
+	if short {
+		w.waits = waitsForMemory
+	}
+	l.load.sleeps(begun, 1, short)
+	l.idle++
+	l.work.Wait()
+	l.idle--
+	l.load.sleeps(time.Now(), -1, short)
+	w.waits = ""
+	if !short {
+		return
+	}
+	took := time.Since(begun)
+	w.memoryWait.Add(int64(took))
+	if l.t.cfg.Hooks.Waited != nil {
+		l.t.mu.Unlock()
+		defer l.t.mu.Lock()
+		w.waitedForMemory(took)
+	}
+}
+
+// wakeAnother wakes one idle worker if there is work for it. That worker wakes the next one, so that as many wake as
+// there is work for.
+func (l *Loop) wakeAnother() {
+	if l.idle > 0 && (l.cursor.More() && l.t.cfg.Pool.Room() || l.lacks() || l.toHelp() != nil) {
+		l.work.Signal()
+	}
+}
+
+// toHelp is the oldest batch with unclaimed rows, or nil.
+func (l *Loop) toHelp() *Job {
+	if !l.t.cfg.Help {
+		return nil
+	}
+	for _, j := range l.inFlight {
+		if j.unclaimed() > 0 {
+			return j
+		}
+	}
+	return nil
+}
+
+// open takes a slab for the next batch, or returns nil if there is no slab or no batch.
+func (l *Loop) open(w *worker) *Job {
+	if l.fatal != nil || l.ctx.Err() != nil || !l.t.cfg.Pool.Room() || !l.advance() {
+		return nil
+	}
+	s := l.t.cfg.Pool.Take()
+	if s == nil {
+		return nil
+	}
+	j := &Job{Ref: l.cursor.Take(), Slab: s, ID: l.t.begun, Context: l.ctx, Worker: w.id, Outcome: Outcome{Finisher: -1}}
+	l.t.begun++
+	l.inFlight = append(l.inFlight, j)
+	l.supply() // not only when a worker looks for a batch, because it needs a free slab then
+	return j
+}
+
+// lacks reports whether a worker is to allocate a slab.
+func (l *Loop) lacks() bool { return l.cursor.More() && l.fatal == nil && l.t.cfg.Pool.Lacks() }
+
+// addSlab allocates a slab, without the mutex.
+func (l *Loop) addSlab(w *worker) {
+	l.t.mu.Unlock()
+	defer l.t.mu.Lock()
+	w.at.Store(nil) // it works on no batch
+	w.calls(allocating, func() error {
+		l.t.cfg.Pool.Grow()
+		return nil
+	})
+}
+
+// prepared publishes the rows of a batch, or ends the loop with an error in its place. It reports whether there are rows
+// to place.
+func (l *Loop) prepared(j *Job, err error) bool {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	if err != nil {
+		l.t.cfg.Pool.Filled(j.Slab)
+		j.Err, j.complete = err, true
+		l.fail(err)
+		return false
+	}
+	j.publish()
+	if l.waiting {
+		l.want()
+	}
+	l.wakeAnother()
+	return true
+}
+
+// finish marks a batch as complete and reports whether it is waited for.
+func (l *Loop) finish(j *Job) (awaited bool) {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	j.complete = true
+	l.t.cfg.Pool.Filled(j.Slab)
+	l.load.finished(j)
+	awaited = l.waiting && (l.t.cfg.Unordered || len(l.inFlight) > 0 && l.inFlight[0] == j)
+	if awaited {
+		l.notify()
+	}
+	return awaited
+}
+
+// fail ends the loop with an error, after the batches that are complete. The Team's mutex is held.
+func (l *Loop) fail(err error) {
+	if l.fatal == nil {
+		l.fatal = err
+	}
+	l.notify()
+}
+
+// failsIn ends the loop with an error of a worker that works on no batch. An added worker, above those of the beginning,
+// is done without, and so are those of higher numbers.
+func (l *Loop) failsIn(w *worker, err error) {
+	t := l.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err = fmt.Errorf("loader: worker %d: %w", w.id, err)
+	if t.cfg.Workers == 0 || w.id < t.cfg.Workers {
+		l.fail(err)
+		return
+	}
+	if t.limitedBy == nil || w.id < t.limit {
+		t.limit, t.limitedBy = w.id, err
+	}
+	t.staff(t.Active())
+}
+
+// notify wakes Next to look again.
+func (l *Loop) notify() {
+	select {
+	case l.arrived <- struct{}{}:
+	default: // there is a token already
+	}
+}

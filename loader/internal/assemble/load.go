@@ -1,0 +1,148 @@
+package assemble
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/slab"
+)
+
+// load is what a Loop counts of its work. The Team's mutex guards it.
+type load struct {
+	assembled int           // rows of batches that are complete
+	slowest   time.Duration // what one of them took, since the last reading
+	placed    int           // at the last reading
+
+	at          time.Time     // until when the rest is counted
+	n, lack     int           // workers without work, and those of them that lack a slab
+	idle, short time.Duration // of both
+}
+
+// sleeps counts workers without work, or, if n is negative, those that have work again.
+func (x *load) sleeps(now time.Time, n int, short bool) {
+	x.pass(now)
+	x.n += n
+	if short {
+		x.lack += n
+	}
+}
+
+func (x *load) pass(now time.Time) {
+	d := now.Sub(x.at)
+	x.idle += time.Duration(x.n) * d
+	x.short += time.Duration(x.lack) * d
+	x.at = now
+}
+
+func (x *load) finished(j *Job) {
+	x.assembled += len(j.Slab.Indices)
+	x.slowest = max(x.slowest, time.Since(j.Begun))
+}
+
+// A Reading is what had happened in a Loop at some time, and in the Team's stages since it was made.
+type Reading struct {
+	At      time.Time
+	Valid   bool          // whether batches are being loaded and there are more
+	Placed  int           // samples
+	Slowest time.Duration // batch since the last reading
+	Idle    time.Duration // of workers without work
+	Short   time.Duration // of those of them that lacked a slab
+	Reads   int64
+	Reading time.Duration // in the stages that read, all workers together
+	Staged  time.Duration // in all stages
+	Epoch   int           // samples that an epoch has, at most
+}
+
+// Read reads what has happened so far.
+func (l *Loop) Read(now time.Time) Reading {
+	t := l.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x := &l.load
+	placed := x.assembled
+	for _, j := range l.inFlight {
+		if !j.complete {
+			placed += j.claimed()
+		}
+	}
+	x.placed = max(placed, x.placed) // a batch that is being finished counts with no rows for a moment
+	x.pass(now)
+	r := Reading{At: now, Placed: x.placed, Slowest: x.slowest, Idle: x.idle, Short: x.short, Epoch: l.epoch()}
+	r.Valid = placed > 0 && l.cursor.More() && l.fatal == nil && !l.stopped.Load()
+	x.slowest = 0
+	for _, w := range t.workers {
+		w.clock.Each(func(stage string, count int64, total time.Duration) {
+			r.Staged += total
+			if stage == dataset.StageRead || stage == StageService {
+				r.Reads += count
+				r.Reading += total
+			}
+		})
+	}
+	return r
+}
+
+// epoch is how many samples an epoch has, at most.
+func (l *Loop) epoch() int {
+	p := l.cursor.At().Plan
+	if p == nil || p.Growing() {
+		return math.MaxInt
+	}
+	return slab.Product(p.Largest(), l.t.cfg.Pool.Rows())
+}
+
+// Effort is the work that workers have done.
+type Effort struct {
+	Busy, Drawing, MemoryWait time.Duration
+	Stages                    []StageTime
+}
+
+// A StageTime is the time that one stage has taken, all workers together.
+type StageTime struct {
+	Name  string
+	Count int64
+	Total time.Duration
+}
+
+func (sum *Effort) add(w *worker) {
+	staged := time.Duration(0)
+	times := w.clock.Times(nil)
+	for _, t := range times {
+		staged += t.Total
+	}
+	// The time of a batch is known when it is complete, that of a stage before.
+	sum.Busy += max(time.Duration(w.busy.Load()), staged)
+	sum.Drawing += time.Duration(w.drawing.Load())
+	sum.MemoryWait += time.Duration(w.memoryWait.Load())
+	for _, t := range times {
+		i := slices.IndexFunc(sum.Stages, func(s StageTime) bool { return s.Name == t.Name })
+		if i < 0 {
+			sum.Stages = append(sum.Stages, StageTime(t))
+			continue
+		}
+		sum.Stages[i].Count += t.Count
+		sum.Stages[i].Total += t.Total
+	}
+}
+
+// Effort is the work of all workers, and the number of batches that are complete and not delivered.
+func (t *Team) Effort() (done Effort, ready int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	done = t.past
+	done.Stages = slices.Clone(done.Stages)
+	for _, w := range slices.Concat(t.workers, t.abandoned) {
+		done.add(w)
+	}
+	if t.loop == nil {
+		return done, 0
+	}
+	for _, j := range t.loop.inFlight {
+		if j.complete {
+			ready++
+		}
+	}
+	return done, ready
+}

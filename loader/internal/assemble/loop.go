@@ -1,0 +1,302 @@
+package assemble
+
+import (
+	"context"
+	"fmt"
+	"runtime/trace"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/penstock-go/penstock/loader/internal/plan"
+)
+
+// A Loop assembles the batches of some epochs. One goroutine calls its exported methods.
+type Loop struct {
+	t      *Team
+	from   plan.Position
+	until  int             // the epoch before which it ends
+	ctx    context.Context // cancelled when the loop ends
+	cancel context.CancelCauseFunc
+
+	stopped atomic.Bool
+	wanted  atomic.Pointer[Job] // the batch that is waited for and workers help with
+	arrived chan struct{}       // holds a token if Next must look again
+
+	state // guarded by the Team's mutex
+}
+
+// state is what the Team's mutex guards of a Loop.
+type state struct {
+	crew     crew      // workers, and the loop's own goroutine while it assembles a batch
+	work     sync.Cond // signalled when there is work for idle workers
+	idle     int       // workers that wait for work
+	parked   sync.Cond // signalled when parked workers become active
+	waiting  bool      // whether Next waits for a batch
+	inFlight []*Job    // batches that are begun and not delivered, in order
+	cursor   *plan.Cursor
+	growth   growth
+	fatal    error // ends the loop after the complete batches are delivered
+
+	foresights []*foresight // that have not ended, in the order of their epochs
+	load       load
+}
+
+func newLoop(t *Team, ctx context.Context, from plan.Position, until int) *Loop {
+	l := &Loop{t: t, from: from, until: until, arrived: make(chan struct{}, 1)}
+	l.cursor = t.cfg.Plans.NewCursor(from, until)
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	l.work.L, l.parked.L = &t.mu, &t.mu
+	l.load.at = time.Now()
+	return l
+}
+
+// Start starts planning the first epoch, and the workers.
+func (l *Loop) Start() {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	if l.stopped.Load() || l.cursor.Over() {
+		return
+	}
+	l.supply()
+	if l.t.cfg.Workers == 0 {
+		l.t.workers[0].loop = l
+		return
+	}
+	l.staff()
+}
+
+// staff starts the workers that are to be active and have not been started. The Team's mutex is held.
+func (l *Loop) staff() {
+	for _, w := range l.t.workers[:l.t.Active()] {
+		if w.loop != l {
+			w.loop = l
+			l.crew.enter()
+			go w.main(l)
+		}
+	}
+}
+
+// Next waits for the batch that is to be delivered next. It returns nil after the last one. While it waits, it calls
+// tick whenever the channel ticks has something; both may be nil. The error is that of the context, ErrClosed, a
+// *Timeout, or what has kept batches from being begun; that of a batch itself is [Job.Err].
+func (l *Loop) Next(ticks <-chan time.Time, tick func()) (*Job, error) {
+	j, err := l.next(ticks, tick)
+	if j != nil {
+		l.endForesights()
+	}
+	return j, err
+}
+
+func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
+	defer l.unwant()
+	defer trace.StartRegion(l.ctx, "loader.wait").End()
+	var timeout <-chan time.Time
+	for {
+		j, over, err := l.look()
+		switch {
+		case j != nil || over || err != nil:
+			return j, err
+		case l.t.cfg.Workers == 0 && l.workInline():
+			continue
+		}
+		if timeout == nil && l.t.cfg.Timeout > 0 {
+			timer := time.NewTimer(l.t.cfg.Timeout)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		select {
+		case <-l.arrived:
+		case <-ticks:
+			tick()
+		case <-l.ctx.Done():
+		case <-timeout:
+			return l.expired()
+		}
+	}
+}
+
+// expired is the end of a wait that has taken as long as the Timeout. The batch may have come just then, as it may if
+// the system lets this goroutine run late.
+func (l *Loop) expired() (*Job, error) {
+	if j, over, err := l.look(); j != nil || over || err != nil {
+		return j, err
+	}
+	return nil, l.timedOut()
+}
+
+// look takes the batch to be delivered if it is complete, or reports that the loop is over. Otherwise it tells the
+// workers which batch is waited for.
+func (l *Loop) look() (j *Job, over bool, err error) {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	// This is under the mutex, because samples that see the context done complete their batch. Such a batch must not
+	// be delivered.
+	if err := context.Cause(l.ctx); err != nil {
+		return nil, true, ended(err)
+	}
+	if j = l.complete(); j != nil {
+		l.wakeAnother() // with a bound on the batches in flight there may be room for one more now
+		return j, false, nil
+	}
+	if len(l.inFlight) == 0 && l.over() {
+		return nil, true, l.fatal
+	}
+	if len(l.inFlight) == 0 {
+		l.starve()
+	}
+	l.waiting = true
+	l.want()
+	l.wakeAnother()
+	return nil, false, nil
+}
+
+// ended is the error of a loop whose context is done.
+func ended(cause error) error {
+	if cause == ErrClosed {
+		return cause
+	}
+	return fmt.Errorf("loader: epoch loop: %w", cause)
+}
+
+// complete removes the batch to be delivered from those in flight, if it is complete, and returns it. The Team's mutex
+// is held.
+func (l *Loop) complete() *Job {
+	for i, j := range l.inFlight {
+		if j.complete {
+			l.inFlight = slices.Delete(l.inFlight, i, i+1)
+			l.t.cfg.Pool.Delivered(j.Slab)
+			return j
+		}
+		if !l.t.cfg.Unordered {
+			break
+		}
+	}
+	return nil
+}
+
+// want tells the workers which batch is waited for. The Team's mutex is held.
+func (l *Loop) want() {
+	if !l.t.cfg.Help || len(l.inFlight) == 0 {
+		return
+	}
+	head := l.inFlight[0]
+	if l.t.cfg.Unordered {
+		head = l.toHelp()
+	}
+	if head != nil && head.unclaimed() > 0 {
+		l.wanted.Store(head)
+	}
+}
+
+func (l *Loop) unwant() {
+	l.wanted.Store(nil)
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	l.waiting = false
+}
+
+// over reports whether no batch is left to begin. The Team's mutex is held.
+func (l *Loop) over() bool {
+	l.advance()
+	return l.fatal != nil || l.cursor.Over() && l.growth.plan == nil
+}
+
+// First is the first plan of the loop that has batches, or nil.
+func (l *Loop) First() *plan.Plan {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	return l.cursor.First()
+}
+
+// workInline assembles the next batch or plans the next epoch in the loop's own goroutine. It reports false if there
+// is no slab for a batch.
+func (l *Loop) workInline() bool {
+	if !l.enterInline() {
+		return false
+	}
+	defer l.leaveInline()
+	if l.planInline() || l.growInline() {
+		return true
+	}
+	w := l.t.workers[0]
+	if !w.begin(l) {
+		return true // the loop has failed
+	}
+	j := l.beginInline(w)
+	if j != nil && w.prepare(j) {
+		w.build(j)
+	}
+	return j != nil
+}
+
+// enterInline makes Close wait for the loop's goroutine. It reports false if the loop has been stopped.
+func (l *Loop) enterInline() bool {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	if l.stopped.Load() {
+		return false
+	}
+	l.crew.enter()
+	return true
+}
+
+func (l *Loop) leaveInline() {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	l.crew.leave()
+}
+
+func (l *Loop) beginInline(w *worker) *Job {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	return l.open(w)
+}
+
+// halt tells the loop and its workers to stop.
+func (l *Loop) halt(cause error) {
+	l.cancel(cause)
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	l.stopped.Store(true)
+	l.work.Broadcast()
+	l.parked.Broadcast()
+	l.notify()
+}
+
+// Stop ends the loop. When it returns, all its workers have ended or are abandoned, and its slabs are free but for those
+// of abandoned workers and of batches that are not released. Another loop begins only after [Loop.Close].
+func (l *Loop) Stop() {
+	l.halt(nil)
+	l.join()
+	l.awaitGrowth()
+	for _, j := range l.abandon() {
+		l.t.Release(j)
+	}
+	l.endForesights()
+}
+
+// Close lets another loop begin.
+func (l *Loop) Close() {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	l.t.loop = nil
+}
+
+// abandon removes all batches from those in flight and returns the ones that no abandoned worker works on. The slabs of
+// the others are given back by their last worker.
+func (l *Loop) abandon() (jobs []*Job) {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	for _, j := range l.inFlight {
+		if j.holders > 0 {
+			j.orphan = true
+			l.t.cfg.Pool.Delivered(j.Slab)
+			continue
+		}
+		jobs = append(jobs, j)
+	}
+	l.inFlight = nil
+	return jobs
+}

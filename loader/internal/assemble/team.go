@@ -1,0 +1,277 @@
+// Package assemble fills slabs with batches. A [Team] has the workers of a loader, which stay from loop to loop with their
+// Readers. A [Loop] is one loop over some epochs: its workers begin batches, claim rows, place samples and help with the
+// batch that the loop waits for; [Loop.Next] gives the batches in order.
+//
+// It starts the goroutines of workers, one for every epoch that is planned, and one for every wait for samples of a
+// dataset of unknown length. It does not decide how many workers there are, and delivers to nobody.
+//
+// A Team has one mutex, which guards what it and its Loops, workers and Jobs say that it guards. It is held while
+// package slab locks its own, and never while code of the user is called: datasets, samplers, hooks and Allocators.
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/plan"
+	"github.com/penstock-go/penstock/loader/internal/slab"
+)
+
+var (
+	// ErrClosed is the error of a loop over a closed Team, and of the loop that Close ends.
+	ErrClosed = errors.New("loader: closed")
+	// ErrBusy is the error of a loop while another one runs.
+	ErrBusy = errors.New("loader: another loop over this loader is running")
+)
+
+// A Policy says what becomes of samples that cannot be placed. The numbers are those of package loader.
+type Policy int
+
+// Stop ends the loop, Skip leaves samples out, and Replace takes others.
+const (
+	Stop Policy = iota
+	Skip
+	Replace
+)
+
+// A Config says what a Team assembles.
+type Config struct {
+	Dataset dataset.Dataset
+	Service Service // Dataset, if it is one
+	Plans   *plan.Planner
+	Pool    *slab.Pool
+	Steps   *Steps // on whole batches
+	Workers int    // at first; 0 if the loop's own goroutine does the work
+
+	Seed      uint64
+	Policy    Policy
+	Help      bool
+	Unordered bool
+	Timeout   time.Duration // of calls of user code; 0 for none
+	Timed     bool          // whether calls of user code are timed one by one
+	Hooks     Hooks
+}
+
+// Hooks are told what happens. Each may be nil.
+type Hooks struct {
+	Begun    func(*Job)
+	Collated func(j *Job, took time.Duration)
+	Ready    func(j *Job, took time.Duration)
+	Freed    func(*Job)
+	Placed   func(Attempt)
+	Failed   func(*Failure)
+	Waited   func(worker int, took time.Duration) // for memory
+}
+
+// A Team is the workers of a loader.
+type Team struct {
+	cfg    Config
+	made   time.Time
+	ragged bool         // whether a field of samples is ragged
+	active atomic.Int32 // workers that are to work; those with higher numbers park
+
+	mu        sync.Mutex
+	workers   []*worker // with Workers 0 one, for the loop's own goroutine
+	loop      *Loop     // that runs, or nil
+	begun     int64     // number of batches that were begun
+	closed    bool
+	late      error // errors of freeing slabs and closing Readers, for Close to return
+	limit     int   // no worker from this number on can open the dataset; 0 if none is known
+	limitedBy error // why
+
+	// Goroutines that may outlive a loop:
+	outside   crew // counts abandoned workers and errands
+	abandoned []*worker
+	errands   []*errand
+	past      Effort // of abandoned workers that have returned
+}
+
+// New makes a Team. Its workers start with the first loop.
+func New(c Config) *Team {
+	t := &Team{cfg: c, made: time.Now()}
+	for _, f := range c.Steps.Samples() {
+		t.ragged = t.ragged || f.Ragged
+	}
+	for id := range max(1, c.Workers) {
+		t.workers = append(t.workers, newWorker(t, id))
+	}
+	t.active.Store(int32(c.Workers))
+	return t
+}
+
+// Begin makes a loop. It is an error if one is under way. It calls no code of the user. The caller ends it with
+// [Loop.Close].
+func (t *Team) Begin(ctx context.Context, from plan.Position, until int) (*Loop, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.closed:
+		return nil, ErrClosed
+	case t.loop != nil:
+		return nil, ErrBusy
+	}
+	t.loop = newLoop(t, ctx, from, until)
+	return t.loop, nil
+}
+
+// Close ends the loop that runs, if any, waits for all workers, and closes their Readers and the pool. It is called
+// once. It waits for calls of user code that last longer than the Timeout for the Timeout twice, and returns those
+// that have not returned.
+func (t *Team) Close() (left []Activity, err error) {
+	if l := t.shut(); l != nil {
+		l.halt(ErrClosed)
+		l.join()
+	}
+	left = slices.Concat(t.waitOutside(), t.closeReaders())
+	return left, t.cfg.Pool.Close()
+}
+
+// shut marks the team and its pool as closed, and returns the loop under way, if any.
+func (t *Team) shut() *Loop {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	t.cfg.Pool.Shut()
+	return t.loop
+}
+
+// Late is the errors of freeing slabs and closing Readers that no caller was given.
+func (t *Team) Late() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.late
+}
+
+// fails notes an error for [Team.Late].
+func (t *Team) fails(err error) {
+	if err == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.late = errors.Join(t.late, err)
+}
+
+// Active is the number of workers that are to work.
+func (t *Team) Active() int { return int(t.active.Load()) }
+
+// Limit is the number of workers that can open the dataset, and the error of the next one, if an added worker could not.
+func (t *Team) Limit() (workers int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.limit, t.limitedBy
+}
+
+// Staff sets the number of workers that are to work, from now on. The pool was told before.
+func (t *Team) Staff(workers int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.staff(workers)
+}
+
+func (t *Team) staff(workers int) {
+	if t.limitedBy != nil {
+		workers = min(workers, t.limit)
+	}
+	fewer := workers < t.Active()
+	t.active.Store(int32(workers))
+	l := t.loop
+	if l == nil || l.stopped.Load() {
+		return
+	}
+	for id := len(t.workers); id < workers; id++ {
+		t.workers = append(t.workers, newWorker(t, id))
+	}
+	if fewer {
+		l.work.Broadcast() // so that those that are idle park
+	}
+	l.staff()
+	l.parked.Broadcast()
+	l.wakeAnother()
+}
+
+// Shrink frees the slabs that are not needed.
+func (t *Team) Shrink() { t.fails(t.cfg.Pool.Shrink()) }
+
+// Release makes the slab of a batch free for another one, of this loop or of a later one.
+func (t *Team) Release(j *Job) {
+	j.claims.Store(0) // an unfinished batch may have unclaimed rows
+	j.Slab.Spoil()
+	j.endTask()
+	err := j.Slab.Vacate()
+	defer func() { // also if a hook ends the goroutine
+		t.fails(errors.Join(err, t.cfg.Pool.Put(j.Slab)))
+		t.vacated()
+	}()
+	t.freed(j)
+}
+
+// freed calls the hook for a batch whose slab is not used any more.
+func (t *Team) freed(j *Job) {
+	if !j.told || t.cfg.Hooks.Freed == nil {
+		return
+	}
+	err := usercode.Call(func() error {
+		t.cfg.Hooks.Freed(j)
+		return nil
+	})
+	if err != nil {
+		t.fails(fmt.Errorf("loader: hook BatchFreed: %w", err))
+	}
+}
+
+// vacated wakes a worker that waits for a slab.
+func (t *Team) vacated() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l := t.loop; l != nil {
+		l.work.Signal()
+		if t.cfg.Workers == 0 {
+			l.notify()
+		}
+	}
+}
+
+// Name is the dataset's name for a sample, or empty if there is none.
+func (t *Team) Name(index, samples int) (name string) {
+	var err error
+	defer usercode.Recover(&err)
+	if index < 0 || samples != dataset.Unknown && index >= samples {
+		return ""
+	}
+	return dataset.Name(t.cfg.Dataset, index)
+}
+
+// A crew counts goroutines, so that others can wait for their end. The Team's mutex guards it.
+type crew struct {
+	n    int
+	gone chan struct{} // closed when n falls to 0; nil while nobody waits
+}
+
+func (c *crew) enter() { c.n++ }
+
+func (c *crew) leave() {
+	if c.n--; c.n == 0 && c.gone != nil {
+		close(c.gone)
+		c.gone = nil
+	}
+}
+
+// wait returns a channel that is closed when no goroutine is left.
+func (c *crew) wait() <-chan struct{} {
+	if c.gone == nil {
+		c.gone = make(chan struct{})
+		if c.n == 0 {
+			defer func() { c.gone = nil }()
+			close(c.gone)
+		}
+	}
+	return c.gone
+}

@@ -1,0 +1,179 @@
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/pprof"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/slots"
+)
+
+// A worker assembles batches. It keeps its Reader from loop to loop.
+type worker struct {
+	t      *Team
+	id     int
+	loop   *Loop
+	ctx    context.Context // of loop, with the worker's number
+	labels context.Context // pprof labels of its goroutine; nil if that is the loop's own
+
+	opened // its Reader
+	scratch
+	spent
+	call call
+
+	own     *Job                // the batch that the worker builds
+	at      atomic.Pointer[Job] // the batch that it works on
+	index   int                 // the sample that it places
+	claimed int                 // rows that it has claimed and not finished
+	yields  bool                // whether it is to let other goroutines run once its rows are counted
+
+	rest // guarded by the Team's mutex
+}
+
+// opened is a worker's Reader. It is nil until the worker first runs, and after a panic.
+type opened struct {
+	reader dataset.Reader
+	batch  dataset.BatchReader // reader, if it is one
+}
+
+// scratch is what a worker uses again from sample to sample.
+type scratch struct {
+	clock *slots.Clock
+	draw  *slots.Draw
+	cells []slots.Cell
+	rows  rowSlots
+	dst   []slots.Values // of a batch after a step on it
+	src   []slots.Values // and before it
+}
+
+// spent is the time of a worker.
+type spent struct {
+	busy       atomic.Int64  // nanoseconds; never falls
+	gave       time.Duration // given away by the current build, which is not busy
+	drawing    atomic.Int64  // nanoseconds
+	drew       time.Time     // when it began to draw the batch that it builds next, or zero
+	memoryWait atomic.Int64  // nanoseconds
+}
+
+// rest is what the Team's mutex guards of a worker.
+type rest struct {
+	abandoned bool
+	lost      *Job      // the batch that it worked on when it was abandoned
+	waits     string    // what it waits for, in words
+	slept     time.Time // since when
+}
+
+func newWorker(t *Team, id int) *worker {
+	w := &worker{t: t, id: id}
+	if t.cfg.Workers > 0 {
+		w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
+	}
+	w.clock = slots.NewClock(w.labels)
+	w.clock.Task = w.traceContext
+	w.draw = slots.NewDraw(w.clock)
+	w.cells = make([]slots.Cell, len(t.cfg.Steps.Samples()))
+	return w
+}
+
+// main is the worker's goroutine: it works for a loop until the loop stops.
+func (w *worker) main(l *Loop) {
+	defer w.t.leave(w, l)
+	pprof.SetGoroutineLabels(w.labels)
+	if !w.begin(l) {
+		return
+	}
+	for {
+		j, fresh := l.duty(w)
+		if j == nil {
+			return
+		}
+		if !fresh || w.prepare(j) {
+			w.build(j)
+		}
+	}
+}
+
+// begin prepares the worker for a loop. If its Reader cannot be opened, the loop ends with that error, and begin reports
+// false.
+func (w *worker) begin(l *Loop) bool {
+	w.ctx = slots.WithWorker(l.ctx, w.id)
+	w.own, w.claimed = nil, 0
+	w.at.Store(nil)
+	err := w.open()
+	if err != nil {
+		l.failsIn(w, fmt.Errorf("open dataset: %w", err))
+	}
+	return err == nil
+}
+
+// open opens the Reader unless it is open. A service has none.
+func (w *worker) open() error {
+	if w.reader != nil || w.t.cfg.Service != nil {
+		return nil
+	}
+	return w.calls(opening, func() error {
+		reader, err := w.t.cfg.Dataset.Open()
+		if err != nil {
+			return err
+		}
+		if reader == nil {
+			return errors.New("the dataset's Open returned neither a Reader nor an error")
+		}
+		w.reader = reader
+		w.batch, _ = reader.(dataset.BatchReader)
+		return nil
+	})
+}
+
+// close closes the Reader if it is open.
+func (w *worker) close() error {
+	reader := w.reader
+	if reader == nil {
+		return nil
+	}
+	w.opened = opened{}
+	return w.calls(closing, reader.Close)
+}
+
+// turn is the time of a sample after which a worker lets other goroutines run.
+const turn = 50 * time.Microsecond
+
+// yield lets other goroutines run after a sample that took long, according to the stages of the dataset. Otherwise the
+// loop would wait for the end of a time slice, and so would workers that have claimed rows, if there are more workers
+// than processors.
+//
+// After the last row of batch j that could be claimed, the worker does so only when it has counted its rows: the loop
+// may wait for that.
+func (w *worker) yield(j *Job, took time.Duration) {
+	switch {
+	case took <= turn:
+	case j.unclaimed() == 0:
+		w.yields = true
+	default:
+		w.giveWay()
+	}
+}
+
+// yieldLate lets other goroutines run if the worker has put that off.
+func (w *worker) yieldLate() {
+	if w.yields {
+		w.yields = false
+		w.giveWay()
+	}
+}
+
+// giveWay lets other goroutines run. This time does not count as busy.
+func (w *worker) giveWay() {
+	if w.t.cfg.Workers == 0 {
+		return
+	}
+	begun := time.Now()
+	runtime.Gosched()
+	w.gave += time.Since(begun)
+}

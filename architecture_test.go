@@ -1,6 +1,7 @@
 package penstock_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -110,5 +112,77 @@ func TestAProgramCompilesFewPackages(t *testing.T) {
 	}
 	if len(packages) == 0 || len(packages) > most {
 		t.Errorf("%d packages, want %d at most:\n%s", len(packages), most, strings.Join(packages, "\n"))
+	}
+}
+
+// TestTheLayersOfTheLoaderImportDownwards: each imports only those below it.
+func TestTheLayersOfTheLoaderImportDownwards(t *testing.T) {
+	const layers = "github.com/penstock-go/penstock/loader"
+	for _, layer := range []struct {
+		folder string
+		below  []string
+	}{
+		{"loader", []string{"/internal/assemble", "/internal/outline", "/internal/plan", "/internal/slab", "/internal/tune"}},
+		{"loader/internal/outline", []string{"/internal/plan"}},
+		{"loader/internal/assemble", []string{"/internal/plan", "/internal/slab"}},
+		{"loader/internal/plan", nil},
+		{"loader/internal/slab", nil},
+		{"loader/internal/tune", nil},
+	} {
+		files, err := filepath.Glob(layer.folder + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: %v, %v", layer.folder, files, err)
+		}
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, spec := range file.Imports {
+				imported, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), layers)
+				if ok && !slices.Contains(layer.below, imported) {
+					t.Errorf("%s imports loader%s, want only %v", name, imported, layer.below)
+				}
+			}
+		}
+	}
+}
+
+// TestNoStructOfTheLoaderIsTooLargeToHoldInTheHead, but for the options and the statistics, which are lists.
+func TestNoStructOfTheLoaderIsTooLargeToHoldInTheHead(t *testing.T) {
+	const most = 15
+	seen := 0
+	for _, folder := range []string{"loader", "loader/internal/*"} {
+		files, err := filepath.Glob(folder + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				spec, ok := n.(*ast.TypeSpec)
+				if !ok {
+					return true
+				}
+				fields, ok := spec.Type.(*ast.StructType)
+				if !ok || name == "loader/stats.go" && spec.Name.Name == "Stats" || name == "loader/config.go" {
+					return true
+				}
+				seen++
+				if n := fields.Fields.NumFields(); n > most {
+					t.Errorf("%s: %s has %d fields, want %d at most", name, spec.Name.Name, n, most)
+				}
+				return true
+			})
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d structs were looked at", seen)
 	}
 }

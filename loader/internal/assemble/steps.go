@@ -21,6 +21,7 @@ type Steps struct {
 	applies []dataset.BatchApply
 	columns dataset.Spec // of a slab: the fields of samples first, then what steps make
 	views   []view       // what a batch has before the first step, and after each
+	ragged  bool         // whether a field of samples is
 }
 
 // A view is the fields that a batch has at some time.
@@ -34,8 +35,9 @@ type view struct {
 func NewSteps(given dataset.Spec, steps []dataset.BatchStep) (*Steps, error) {
 	c := &Steps{steps: steps, columns: slices.Clone(given)}
 	first := view{spec: given}
-	for k := range given {
+	for k, f := range given {
 		first.columns = append(first.columns, k)
+		c.ragged = c.ragged || f.Ragged
 	}
 	c.views = append(c.views, first)
 	for k, step := range steps {

@@ -74,7 +74,6 @@ type Hooks struct {
 type Team struct {
 	cfg    Config
 	made   time.Time
-	ragged bool         // whether a field of samples is ragged
 	active atomic.Int32 // workers that are to work; those with higher numbers park
 
 	mu        sync.Mutex
@@ -96,9 +95,6 @@ type Team struct {
 // New makes a Team. Its workers start with the first loop.
 func New(c Config) *Team {
 	t := &Team{cfg: c, made: time.Now()}
-	for _, f := range c.Steps.Samples() {
-		t.ragged = t.ragged || f.Ragged
-	}
 	for id := range max(1, c.Workers) {
 		t.workers = append(t.workers, newWorker(t, id))
 	}

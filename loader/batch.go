@@ -26,19 +26,21 @@ import (
 type Batch struct {
 	l       *Loader
 	job     *assemble.Job
+	ref     plan.Ref
+	rows    int
 	at      plan.Mark    // after the batch was delivered
 	holders atomic.Int32 // the loop body, and one for every Keep that is not released
 }
 
 // Len is the number of samples. It may be below the batch size in the last batch of
 // an epoch, and where [Skip] left samples out.
-func (b *Batch) Len() int { return b.job.Rows }
+func (b *Batch) Len() int { return b.rows }
 
 // Epoch is the epoch that the batch belongs to.
-func (b *Batch) Epoch() int { return b.job.Epoch() }
+func (b *Batch) Epoch() int { return b.ref.Plan.Epoch }
 
 // Number is the batch's number in its epoch, counted from 0.
-func (b *Batch) Number() int { return b.job.Number() }
+func (b *Batch) Number() int { return b.ref.Plan.Number(b.ref.K) }
 
 // Position is the place after the batch, where [Loader.From] continues.
 func (b *Batch) Position() Position { return Position(b.at.Position()) }
@@ -48,7 +50,7 @@ func (b *Batch) Position() Position { return Position(b.at.Position()) }
 // batch.
 func (b *Batch) Indices() []int {
 	b.check()
-	return b.job.Slab.Indices[:b.job.Rows:b.job.Rows]
+	return b.job.Slab.Indices[:b.rows:b.rows]
 }
 
 // Name is the dataset's name for the sample in a row, such as a file's path. It is
@@ -66,10 +68,10 @@ func (b *Batch) Spec() dataset.Spec { return b.l.Spec() }
 // says where each sample begins.
 func (b *Batch) Tensor(field string) dataset.Tensor {
 	i := b.field(field)
-	f, n := b.job.Slab.Field(i), b.job.Rows
+	f, n := b.job.Slab.Field(i), b.rows
 	if f.Ragged {
 		_, ends := b.job.Slab.Ragged(i)
-		n = ends[b.job.Rows]
+		n = ends[b.rows]
 	}
 	return dataset.NewTensor(f.Dtype, append(dataset.Shape{n}, f.Shape...), b.Bytes(field))
 }
@@ -94,7 +96,7 @@ func mustHold[T dataset.Element](f dataset.Field) {
 // is not ragged.
 func (b *Batch) Offsets(field string) []int {
 	_, ends := b.job.Slab.Ragged(b.ragged(field))
-	return ends[: b.job.Rows+1 : b.job.Rows+1]
+	return ends[: b.rows+1 : b.rows+1]
 }
 
 // Bytes is the memory that [Batch.Tensor] uses: one field of all samples, in the
@@ -105,7 +107,7 @@ func (b *Batch) Bytes(field string) []byte {
 		values, _ := b.job.Slab.Ragged(i)
 		return slices.Clip(values)
 	}
-	return b.job.Slab.Column(i, b.job.Rows)
+	return b.job.Slab.Column(i, b.rows)
 }
 
 // Strings is a ragged uint8 field as text, one string per sample. The strings are
@@ -113,7 +115,7 @@ func (b *Batch) Bytes(field string) []byte {
 func (b *Batch) Strings(field string) []string {
 	text := Values[uint8](b, field)
 	ends := b.Offsets(field)
-	strings := make([]string, b.job.Rows)
+	strings := make([]string, b.rows)
 	for r := range strings {
 		strings[r] = string(text[ends[r]:ends[r+1]])
 	}
@@ -141,11 +143,11 @@ func (b *Batch) Keep() (release func()) {
 // valid.
 func (b *Batch) Copy() *Batch {
 	b.check()
-	own, err := b.job.Slab.Clone(b.job.Rows)
+	own, err := b.job.Slab.Clone(b.rows)
 	if err != nil {
 		panic(fmt.Errorf("loader: Copy: %w", err))
 	}
-	c := &Batch{l: b.l, job: &assemble.Job{Ref: b.job.Ref, Slab: own, Outcome: assemble.Outcome{Rows: b.job.Rows}}, at: b.at}
+	c := &Batch{l: b.l, job: &assemble.Job{Slab: own}, ref: b.ref, rows: b.rows, at: b.at}
 	c.holders.Store(1) // the caller, who never releases it
 	return c
 }
@@ -190,7 +192,7 @@ func (b *Batch) ragged(name string) int {
 // float32 (3, 224, 224), label int64 ()".
 func (b *Batch) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "batch %d of epoch %d: %s", b.Number(), b.Epoch(), figures.Count(b.job.Rows, "sample", "samples"))
+	fmt.Fprintf(&s, "batch %d of epoch %d: %s", b.Number(), b.Epoch(), figures.Count(b.rows, "sample", "samples"))
 	if b.holders.Load() > 0 {
 		fmt.Fprintf(&s, " of %v", b.Spec())
 	}

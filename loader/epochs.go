@@ -147,7 +147,7 @@ func (d *delivery) outcome(j *assemble.Job) (emptied bool, err error) {
 // deliver gives the loop body a batch, or the error in its place. It reports whether
 // the loop continues, and when the body that has begun at begun ended.
 func (d *delivery) deliver(j *assemble.Job, at plan.Mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
-	b := &Batch{l: d.l, job: j, at: at}
+	b := &Batch{l: d.l, job: j, ref: j.Ref, rows: j.Rows, at: at}
 	b.holders.Store(1)
 	defer b.release()
 	trace := &d.l.cfg.trace

@@ -152,7 +152,7 @@ func (l *Loader) allocate() error {
 	l.team = assemble.New(assemble.Config{
 		Dataset: l.ds, Service: c.service, Plans: l.plans, Pool: l.pool, Steps: l.steps, Workers: c.workers,
 		Seed: c.seed, Policy: assemble.Policy(c.policy), Help: c.help, Unordered: c.unordered,
-		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Hooks: l.hooks(),
+		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Measured: c.auto, Hooks: l.hooks(),
 	})
 	var group errgroup.Group
 	group.SetLimit(max(1, c.workers))

@@ -89,17 +89,17 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 	mustHold[T](f)
 	joined, ends := b.job.Slab.Ragged(i)
 	p := newPadding(options)
-	length, size := p.of(ends, b.job.Rows), f.Elements()
-	bytes := b.pad(i, false, b.job.Rows*length*f.Bytes())
+	length, size := p.of(ends, b.rows), f.Elements()
+	bytes := b.pad(i, false, b.rows*length*f.Bytes())
 	values, padded := dense.Values[T](joined), dense.Values[T](bytes)
-	for r := range b.job.Rows {
+	for r := range b.rows {
 		row := padded[r*length*size : (r+1)*length*size]
 		at, n := p.row(ends, r, length)
 		fill(row[:at*size], pad)
 		copy(row[at*size:], values[ends[r]*size:(ends[r]+n)*size])
 		fill(row[(at+n)*size:], pad)
 	}
-	return dataset.NewTensor(f.Dtype, append(dataset.Shape{b.job.Rows, length}, f.Shape...), bytes)
+	return dataset.NewTensor(f.Dtype, append(dataset.Shape{b.rows, length}, f.Shape...), bytes)
 }
 
 // Mask says where [Padded] with the same options has elements of the samples: it is a
@@ -111,16 +111,16 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 func Mask[T bool | uint8 | int32 | int64 | float32](b *Batch, field string, options ...PadOption) dataset.Tensor {
 	i, p := b.ragged(field), newPadding(options)
 	_, ends := b.job.Slab.Ragged(i)
-	length := p.of(ends, b.job.Rows)
+	length := p.of(ends, b.rows)
 	dt := dataset.DtypeOf[T]()
-	bytes := b.pad(i, true, b.job.Rows*length*dt.Size())
+	bytes := b.pad(i, true, b.rows*length*dt.Size())
 	mask := dense.Values[T](bytes)
 	clear(mask)
-	for r := range b.job.Rows {
+	for r := range b.rows {
 		at, n := p.row(ends, r, length)
 		fill(mask[r*length+at:r*length+at+n], one[T]())
 	}
-	return dataset.NewTensor(dt, dataset.Shape{b.job.Rows, length}, bytes)
+	return dataset.NewTensor(dt, dataset.Shape{b.rows, length}, bytes)
 }
 
 // pad is memory for a padded field, or for its mask.

@@ -55,11 +55,15 @@ func (l *Loop) sleep(w *worker) {
 	if short {
 		w.waits = waitsForMemory
 	}
-	l.load.sleeps(begun, 1, short)
+	if l.t.cfg.Measured {
+		l.load.sleeps(begun, 1, short)
+	}
 	l.idle++
 	l.work.Wait()
 	l.idle--
-	l.load.sleeps(time.Now(), -1, short)
+	if l.t.cfg.Measured {
+		l.load.sleeps(time.Now(), -1, short)
+	}
 	w.waits = ""
 	if !short {
 		return
@@ -96,14 +100,19 @@ func (l *Loop) toHelp() *Job {
 
 // open takes a slab for the next batch, or returns nil if there is no slab or no batch.
 func (l *Loop) open(w *worker) *Job {
-	if l.fatal != nil || l.ctx.Err() != nil || !l.t.cfg.Pool.Room() || !l.advance() {
+	if l.fatal != nil || l.ctx.Err() != nil {
 		return nil
 	}
 	s := l.t.cfg.Pool.Take()
 	if s == nil {
 		return nil
 	}
-	j := &Job{Ref: l.cursor.Take(), Slab: s, ID: l.t.begun, Context: l.ctx, Worker: w.id, Outcome: Outcome{Finisher: -1}}
+	if !l.advance() {
+		l.t.cfg.Pool.Return(s)
+		return nil
+	}
+	j := l.t.fresh()
+	j.Ref, j.Slab, j.ID, j.Context, j.Worker = l.cursor.Take(), s, l.t.begun, l.ctx, w.id
 	l.t.begun++
 	l.inFlight = append(l.inFlight, j)
 	l.supply() // not only when a worker looks for a batch, because it needs a free slab then
@@ -149,7 +158,10 @@ func (l *Loop) finish(j *Job) (awaited bool) {
 	defer l.t.mu.Unlock()
 	j.complete = true
 	l.t.cfg.Pool.Filled(j.Slab)
-	l.load.finished(j)
+	l.load.assembled += len(j.Slab.Indices)
+	if l.t.cfg.Measured {
+		l.load.slowest = max(l.load.slowest, time.Since(j.Begun))
+	}
 	awaited = l.waiting && (l.t.cfg.Unordered || len(l.inFlight) > 0 && l.inFlight[0] == j)
 	if awaited {
 		l.notify()
@@ -176,8 +188,8 @@ func (l *Loop) failsIn(w *worker, err error) {
 		l.fail(err)
 		return
 	}
-	if t.limitedBy == nil || w.id < t.limit {
-		t.limit, t.limitedBy = w.id, err
+	if t.limited.err == nil || w.id < t.limited.workers {
+		t.limited = limit{w.id, err}
 	}
 	t.staff(t.Active())
 }

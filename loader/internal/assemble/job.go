@@ -85,8 +85,10 @@ func (j *Job) publish() {
 }
 
 // claim takes up to n rows: from up to, but not including, to. Both are 0 when no
-// rows are left. One atomic number holds the number of rows and the next one, so that
-// a late worker claims nothing of a batch that is over.
+// rows are left.
+//
+// A late worker may call it when the Job already has another batch. Then it claims rows of that batch, or none if that
+// batch is not published yet. Both are right, because one atomic number holds the number of rows and the next one.
 func (j *Job) claim(n int) (from, to int) {
 	claims := j.claims.Add(uint64(n))
 	rows, next := int(claims>>32), int(claims&math.MaxUint32)
@@ -110,7 +112,7 @@ func (j *Job) claimRest() int {
 	}
 }
 
-// size is the number of all rows to claim.
+// size is the number of all rows to claim. Like claim it may be called late.
 func (j *Job) size() int { return int(j.claims.Load() >> 32) }
 
 // unclaimed is the number of rows that no worker has claimed yet.

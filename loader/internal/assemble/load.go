@@ -36,11 +36,6 @@ func (x *load) pass(now time.Time) {
 	x.at = now
 }
 
-func (x *load) finished(j *Job) {
-	x.assembled += len(j.Slab.Indices)
-	x.slowest = max(x.slowest, time.Since(j.Begun))
-}
-
 // A Reading is what had happened in a Loop at some time, and in the Team's stages since it was made.
 type Reading struct {
 	At      time.Time

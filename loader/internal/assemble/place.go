@@ -15,13 +15,13 @@ func (w *worker) placeRows(j *Job, from, to int) (err error) {
 			return err
 		}
 	}
-	for row := from; w.t.cfg.Steps.ragged && row < to; row++ {
+	for row := from; w.ragged && row < to; row++ {
 		j.Slab.Empty(row) // not in At, which may be called several times for a row
 	}
 	err = w.calls(j.Slab.Indices[from], func() error {
 		w.rows.begin(w, j, from, to)
 		err := w.batch.PlaceBatch(w.ctx, j.Slab.Indices[from:to:to], &w.rows)
-		for row := from; err == nil && w.t.cfg.Steps.ragged && row < to; row++ {
+		for row := from; err == nil && w.ragged && row < to; row++ {
 			err = j.Slab.CheckRow(row)
 		}
 		return err
@@ -43,12 +43,12 @@ func (w *worker) place(j *Job, row, attempt, index int) error {
 		}
 	}
 	err := w.calls(index, func() error {
-		if w.t.cfg.Steps.ragged {
+		if w.ragged {
 			j.Slab.Empty(row)
 		}
 		w.reset(w.draw, j, row, attempt)
 		err := w.reader.Place(w.ctx, index, w.slot(j, row, w.draw))
-		if err == nil && w.t.cfg.Steps.ragged {
+		if err == nil && w.ragged {
 			err = j.Slab.CheckRow(row)
 		}
 		return err

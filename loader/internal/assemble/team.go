@@ -56,6 +56,7 @@ type Config struct {
 	Unordered bool
 	Timeout   time.Duration // of calls of user code; 0 for none
 	Timed     bool          // whether calls of user code are timed one by one
+	Measured  bool          // whether [Loop.Read] is called
 	Hooks     Hooks
 }
 
@@ -76,20 +77,26 @@ type Team struct {
 	made   time.Time
 	active atomic.Int32 // workers that are to work; those with higher numbers park
 
-	mu        sync.Mutex
-	workers   []*worker // with Workers 0 one, for the loop's own goroutine
-	loop      *Loop     // that runs, or nil
-	begun     int64     // number of batches that were begun
-	closed    bool
-	late      error // errors of freeing slabs and closing Readers, for Close to return
-	limit     int   // no worker from this number on can open the dataset; 0 if none is known
-	limitedBy error // why
+	mu      sync.Mutex
+	workers []*worker // with Workers 0 one, for the loop's own goroutine
+	loop    *Loop     // that runs, or nil
+	begun   int64     // number of batches that were begun
+	spare   []*Job    // that are free for other batches
+	closed  bool
+	late    error // errors of freeing slabs and closing Readers, for Close to return
+	limited limit
 
 	// Goroutines that may outlive a loop:
 	outside   crew // counts abandoned workers and errands
 	abandoned []*worker
 	errands   []*errand
 	past      Effort // of abandoned workers that have returned
+}
+
+// A limit is how many workers can open the dataset.
+type limit struct {
+	workers int
+	err     error // of the next one; nil if there is no limit
 }
 
 // New makes a Team. Its workers start with the first loop.
@@ -162,7 +169,7 @@ func (t *Team) Active() int { return int(t.active.Load()) }
 func (t *Team) Limit() (workers int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.limit, t.limitedBy
+	return t.limited.workers, t.limited.err
 }
 
 // Staff sets the number of workers that are to work, from now on. The pool was told before.
@@ -173,8 +180,8 @@ func (t *Team) Staff(workers int) {
 }
 
 func (t *Team) staff(workers int) {
-	if t.limitedBy != nil {
-		workers = min(workers, t.limit)
+	if t.limited.err != nil {
+		workers = min(workers, t.limited.workers)
 	}
 	fewer := workers < t.Active()
 	t.active.Store(int32(workers))
@@ -196,7 +203,8 @@ func (t *Team) staff(workers int) {
 // Shrink frees the slabs that are not needed.
 func (t *Team) Shrink() { t.fails(t.cfg.Pool.Shrink()) }
 
-// Release makes the slab of a batch free for another one, of this loop or of a later one.
+// Release makes the slab of a batch free for another one, of this loop or of a later one. The Job is for another batch
+// then, too.
 func (t *Team) Release(j *Job) {
 	j.claims.Store(0) // an unfinished batch may have unclaimed rows
 	j.Slab.Spoil()
@@ -204,7 +212,7 @@ func (t *Team) Release(j *Job) {
 	err := j.Slab.Vacate()
 	defer func() { // also if a hook ends the goroutine
 		t.fails(errors.Join(err, t.cfg.Pool.Put(j.Slab)))
-		t.vacated()
+		t.vacated(j)
 	}()
 	t.freed(j)
 }
@@ -223,10 +231,25 @@ func (t *Team) freed(j *Job) {
 	}
 }
 
-// vacated wakes a worker that waits for a slab.
-func (t *Team) vacated() {
+// fresh is a Job for another batch. The mutex is held.
+func (t *Team) fresh() *Job {
+	last := len(t.spare) - 1
+	if last < 0 {
+		return &Job{Outcome: Outcome{Finisher: -1}}
+	}
+	j := t.spare[last]
+	t.spare = t.spare[:last]
+	j.complete, j.orphan, j.told = false, false, false
+	j.failed, j.broken, j.Outcome = j.failed[:0], nil, Outcome{Finisher: -1}
+	return j
+}
+
+// vacated keeps a Job whose slab is free for another batch, and wakes a worker that waits for a slab.
+func (t *Team) vacated(j *Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	j.Slab = nil
+	t.spare = append(t.spare, j)
 	if l := t.loop; l != nil {
 		l.work.Signal()
 		if t.cfg.Workers == 0 {

@@ -44,12 +44,13 @@ type opened struct {
 
 // scratch is what a worker uses again from sample to sample.
 type scratch struct {
-	clock *slots.Clock
-	draw  *slots.Draw
-	cells []slots.Cell
-	rows  rowSlots
-	dst   []slots.Values // of a batch after a step on it
-	src   []slots.Values // and before it
+	ragged bool // whether a field of samples is
+	clock  *slots.Clock
+	draw   *slots.Draw
+	cells  []slots.Cell
+	rows   rowSlots
+	dst    []slots.Values // of a batch after a step on it
+	src    []slots.Values // and before it
 }
 
 // spent is the time of a worker.
@@ -77,6 +78,7 @@ func newWorker(t *Team, id int) *worker {
 	w.clock = slots.NewClock(w.labels)
 	w.clock.Task = w.traceContext
 	w.draw = slots.NewDraw(w.clock)
+	w.ragged = t.cfg.Steps.ragged
 	w.cells = make([]slots.Cell, len(t.cfg.Steps.Samples()))
 	return w
 }

@@ -42,9 +42,8 @@ type Pool struct {
 	rows    int // of the largest slab
 	all     []*Slab
 	free    []*Slab
-	open    int // slabs that are being filled
-	full    int // slabs that are filled and not delivered
-	target  int // how many slabs there are to be
+	used    [uses]int // slabs by what they are used for, but for unused ones
+	target  int       // how many slabs there are to be
 	making  bool
 	refused error // why there are no more slabs
 	closed  bool
@@ -59,6 +58,7 @@ const (
 	open       // it is being filled
 	full       // it is filled and not delivered
 	out        // it is delivered, or lost to a call that does not return
+	uses       // how many there are
 )
 
 // NewPool makes a pool without slabs. Each of them will have that many rows.
@@ -106,7 +106,7 @@ func (p *Pool) Held() int64 {
 func (p *Pool) Out() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.all) - len(p.free) - p.open - p.full
+	return p.used[out]
 }
 
 // Add makes a slab. It calls the Allocator. A panic of it becomes an error.
@@ -221,17 +221,25 @@ func (p *Pool) room() bool {
 
 // fits reports whether the budget has room for another batch as large as the largest so far, or nothing is being filled.
 func (p *Pool) fits() bool {
-	if p.open+p.full == 0 {
+	if p.used[open]+p.used[full] == 0 {
 		return true
 	}
 	largest := int(p.stocks.largest.Load())
 	if largest == 0 {
-		return p.open == 0 // the size of batches is not known before the first one is complete
+		return p.used[open] == 0 // the size of batches is not known before the first one is complete
 	}
 	largest += largest / 8 // later ones may be a little larger
 	padded := &p.stocks.padded
 	used := int(p.stocks.slabs.Load()) + p.stocks.values.used() + max(padded.used(), padded.typical())
-	return Product(p.open+1, largest) <= p.Budget-used
+	return Product(p.used[open]+1, largest) <= p.Budget-used
+}
+
+// Return takes back a slab that was taken and not used.
+func (p *Pool) Return(s *Slab) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.change(s, unused)
+	p.free = append(p.free, s)
 }
 
 // Take takes a slab for a batch, or nil if there is no room.
@@ -242,8 +250,7 @@ func (p *Pool) Take() *Slab {
 		return nil
 	}
 	s := p.pop()
-	s.use = open
-	p.open++
+	p.change(s, open)
 	return s
 }
 
@@ -264,7 +271,14 @@ func (p *Pool) Delivered(s *Slab) { p.turn(s, out) }
 func (p *Pool) turn(s *Slab, to use) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count(s, to)
+	p.change(s, to)
+}
+
+// change changes what a slab is used for. The mutex is held.
+func (p *Pool) change(s *Slab, to use) {
+	p.used[s.use]--
+	p.used[to]++
+	s.use = to
 }
 
 // grew notes that there is a slab with that many rows.
@@ -274,50 +288,24 @@ func (p *Pool) grew(rows int) {
 	p.rows = max(p.rows, rows)
 }
 
-// count changes what a slab is used for. The caller holds the mutex.
-func (p *Pool) count(s *Slab, to use) {
-	for _, c := range []struct {
-		of use
-		n  *int
-	}{{open, &p.open}, {full, &p.full}} {
-		if s.use == c.of {
-			*c.n--
-		}
-		if to == c.of {
-			*c.n++
-		}
-	}
-	s.use = to
-}
-
-// Put takes back a slab that was vacated. If the pool is closed, or has more memory than the budget allows, its memory
-// goes back to the Allocator.
+// Put takes back a slab that was vacated. If the pool is closed, or has more memory than the budget allows, or will when
+// all slabs have had the largest batch, memory goes back to the Allocator.
 func (p *Pool) Put(s *Slab) error {
-	if !p.reuse(s) {
-		return s.free()
+	p.mu.Lock()
+	p.change(s, unused)
+	closed := p.closed
+	if !closed {
+		p.free = append(p.free, s)
 	}
-	if p.excessive() {
+	excessive := p.Bounded && Product(len(p.all), Bytes(p.Spec, p.rows)) > p.Budget
+	p.mu.Unlock()
+	switch {
+	case closed:
+		return s.free()
+	case excessive:
 		return p.Shrink()
 	}
 	return nil
-}
-
-func (p *Pool) reuse(s *Slab) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.count(s, unused)
-	if p.closed {
-		return false
-	}
-	p.free = append(p.free, s)
-	return true
-}
-
-// excessive reports whether the slabs exceed the budget, or will when all of them have had the largest batch.
-func (p *Pool) excessive() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.Bounded && Product(len(p.all), Bytes(p.Spec, p.rows)) > p.Budget
 }
 
 // Shrink frees the slabs that are not needed: those above the target, and those for which the budget has no room.

@@ -13,16 +13,15 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
-// A Batch holds the samples of one batch, field by field. It is valid in the loop
-// body that got it. After that its memory is reused for another batch, unless
-// [Batch.Keep] was called.
+// A Batch holds the samples of one batch, field by field. It is valid in the loop body that got it. After that its
+// memory is reused for another batch, unless [Batch.Keep] was called.
 //
-// As long as a batch is valid, its values may be changed: the loader neither reads
-// nor writes them, and no other batch, sample or cache shares their memory.
+// As long as a batch is valid, its values may be changed: the loader neither reads nor writes them, and no other batch,
+// sample or cache shares their memory.
 //
-// Len, Epoch, Number, Position, Spec and String may be called at any time. The
-// other methods, and the functions [Values], [Padded] and [Mask], panic if the batch is
-// no longer valid. They also panic if it has no field of the given name.
+// Len, Epoch, Number, Position, Spec and String may be called at any time. The other methods, and the functions
+// [Values], [Padded] and [Mask], panic if the batch is no longer valid. They also panic if it has no field of the given
+// name.
 type Batch struct {
 	l       *Loader
 	job     *assemble.Job
@@ -32,8 +31,8 @@ type Batch struct {
 	holders atomic.Int32 // the loop body, and one for every Keep that is not released
 }
 
-// Len is the number of samples. It may be below the batch size in the last batch of
-// an epoch, and where [Skip] left samples out.
+// Len is the number of samples. It may be below the batch size in the last batch of an epoch, and where [Skip] left
+// samples out.
 func (b *Batch) Len() int { return b.rows }
 
 // Epoch is the epoch that the batch belongs to.
@@ -45,27 +44,25 @@ func (b *Batch) Number() int { return b.ref.Plan.Number(b.ref.K) }
 // Position is the place after the batch, where [Loader.From] continues.
 func (b *Batch) Position() Position { return Position(b.at.Position()) }
 
-// Indices are the samples' indices in the dataset, row by row. Where [Replace] took
-// another sample, it is that sample's index. The slice is valid as long as the
-// batch.
+// Indices are the samples' indices in the dataset, row by row. Where [Replace] took another sample, it is that sample's
+// index. The slice is valid as long as the batch.
 func (b *Batch) Indices() []int {
 	b.check()
 	return b.job.Slab.Indices[:b.rows:b.rows]
 }
 
-// Name is the dataset's name for the sample in a row, such as a file's path. It is
-// "" if the dataset is not a [dataset.Namer].
+// Name is the dataset's name for the sample in a row, such as a file's path. It is "" if the dataset is not a
+// [dataset.Namer].
 func (b *Batch) Name(row int) string { return dataset.Name(b.l.ds, b.Indices()[row]) }
 
 // Spec describes the batch's fields. It is shared: do not change it.
 func (b *Batch) Spec() dataset.Spec { return b.l.Spec() }
 
-// Tensor is one field of all samples, of shape (Len(), field's shape...). It uses
-// the batch's memory, without a copy, and is valid as long as the batch.
+// Tensor is one field of all samples, of shape (Len(), field's shape...). It uses the batch's memory, without a copy,
+// and is valid as long as the batch.
 //
-// For a ragged field it has the elements of all samples, one sample after the
-// other, and the shape (number of elements, field's shape...). [Batch.Offsets]
-// says where each sample begins.
+// For a ragged field it has the elements of all samples, one sample after the other, and the shape (number of elements,
+// field's shape...). [Batch.Offsets] says where each sample begins.
 func (b *Batch) Tensor(field string) dataset.Tensor {
 	i := b.field(field)
 	f, n := b.job.Slab.Field(i), b.rows
@@ -76,8 +73,7 @@ func (b *Batch) Tensor(field string) dataset.Tensor {
 	return dataset.NewTensor(f.Dtype, append(dataset.Shape{n}, f.Shape...), b.Bytes(field))
 }
 
-// Values is the data of [Batch.Tensor] as a flat slice, without a copy. It panics
-// if T is not the field's dtype.
+// Values is the data of [Batch.Tensor] as a flat slice, without a copy. It panics if T is not the field's dtype.
 func Values[T dataset.Element](b *Batch, field string) []T {
 	mustHold[T](b.job.Slab.Field(b.field(field)))
 	return dense.Values[T](b.Bytes(field))
@@ -90,17 +86,15 @@ func mustHold[T dataset.Element](f dataset.Field) {
 	}
 }
 
-// Offsets says where the samples of a ragged field begin and end. The result o has
-// Len()+1 numbers: the sample in row r has the elements from o[r] up to, but not
-// including, o[r+1]. It is valid as long as the batch. Offsets panics if the field
-// is not ragged.
+// Offsets says where the samples of a ragged field begin and end. The result o has Len()+1 numbers: the sample in row r
+// has the elements from o[r] up to, but not including, o[r+1]. It is valid as long as the batch. Offsets panics if the
+// field is not ragged.
 func (b *Batch) Offsets(field string) []int {
 	_, ends := b.job.Slab.Ragged(b.ragged(field))
 	return ends[: b.rows+1 : b.rows+1]
 }
 
-// Bytes is the memory that [Batch.Tensor] uses: one field of all samples, in the
-// machine's byte order.
+// Bytes is the memory that [Batch.Tensor] uses: one field of all samples, in the machine's byte order.
 func (b *Batch) Bytes(field string) []byte {
 	i := b.field(field)
 	if b.job.Slab.Field(i).Ragged {
@@ -110,8 +104,8 @@ func (b *Batch) Bytes(field string) []byte {
 	return b.job.Slab.Column(i, b.rows)
 }
 
-// Strings is a ragged uint8 field as text, one string per sample. The strings are
-// copies. Strings panics if the field is not ragged, or not uint8.
+// Strings is a ragged uint8 field as text, one string per sample. The strings are copies. Strings panics if the field
+// is not ragged, or not uint8.
 func (b *Batch) Strings(field string) []string {
 	text := Values[uint8](b, field)
 	ends := b.Offsets(field)
@@ -122,12 +116,11 @@ func (b *Batch) Strings(field string) []string {
 	return strings
 }
 
-// Keep keeps the batch valid until release is called, even after the loop has
-// ended. Calling release again does nothing.
+// Keep keeps the batch valid until release is called, even after the loop has ended. Calling release again does
+// nothing.
 //
-// Until then the loader has one slab fewer for other batches. If all slabs are
-// kept, the loop waits until one is released, or until [Timeout]. With Workers(0)
-// there is only one slab, unless [InFlight] sets more.
+// Until then the loader has one slab fewer for other batches. If all slabs are kept, the loop waits until one is
+// released, or until [Timeout]. With Workers(0) there is only one slab, unless [InFlight] sets more.
 func (b *Batch) Keep() (release func()) {
 	b.check()
 	b.holders.Add(1)
@@ -139,8 +132,7 @@ func (b *Batch) Keep() (release func()) {
 	}
 }
 
-// Copy copies the batch into Go's memory. The copy belongs to the caller and stays
-// valid.
+// Copy copies the batch into Go's memory. The copy belongs to the caller and stays valid.
 func (b *Batch) Copy() *Batch {
 	b.check()
 	own, err := b.job.Slab.Clone(b.rows)
@@ -188,8 +180,7 @@ func (b *Batch) ragged(name string) int {
 	return i
 }
 
-// String describes the batch, as in "batch 3 of epoch 0: 128 samples of image
-// float32 (3, 224, 224), label int64 ()".
+// String describes the batch, as in "batch 3 of epoch 0: 128 samples of image float32 (3, 224, 224), label int64 ()".
 func (b *Batch) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "batch %d of epoch %d: %s", b.Number(), b.Epoch(), figures.Count(b.rows, "sample", "samples"))

@@ -121,8 +121,8 @@ const prefetch = 2
 // bound is the number of bytes of all slabs if nothing else is given.
 const bound = min(2<<30, math.MaxInt)
 
-// least is the number of slabs that there are even if they exceed the budget. A slab
-// that exceeds a budget that is given is an error.
+// least is the number of slabs that there are even if they exceed the budget. A slab that exceeds a budget that is
+// given is an error.
 func (c *config) least() int {
 	if c.set.budget {
 		return 1
@@ -144,8 +144,7 @@ func (c *config) slabs(bytes int) int {
 // bounded reports whether the number of slabs depends on their size.
 func (c *config) bounded() bool { return !c.set.inFlight && c.workers > 0 }
 
-// affordable reports an error if the machine cannot hold the slabs. Go ends a
-// program that allocates them.
+// affordable reports an error if the machine cannot hold the slabs. Go ends a program that allocates them.
 func (c *config) affordable(slabs, bytes int) error {
 	if all := slab.Product(slabs, bytes); c.set.budget && all > c.budget {
 		return fmt.Errorf("loader: Budget(%d): too little for %s of %s", c.budget, figures.Count(slabs, "slab", "slabs"), figures.Bytes(int64(bytes)))

@@ -13,41 +13,37 @@ import (
 
 // Epoch loops over the batches of one epoch.
 //
-// A batch, with its tensors and slices, belongs to the loop body. After that its
-// memory is reused, unless [Batch.Keep] was called.
+// A batch, with its tensors and slices, belongs to the loop body. After that its memory is reused, unless [Batch.Keep]
+// was called.
 //
-// An error comes with a nil batch and ends the loop. A loop that asks for the batch
-// alone, for batch := range, does not see it. It comes in the place of its
-// batch, after all earlier batches. A sample that cannot be placed gives a
-// [SampleError], unless [OnError] says otherwise. If ctx is done, the loop ends with
-// an error that wraps the cause, even after the last batch.
+// An error comes with a nil batch and ends the loop. A loop that asks for the batch alone, for batch := range, does not
+// see it. It comes in the place of its batch, after all earlier batches. A sample that cannot be placed gives a
+// [SampleError], unless [OnError] says otherwise. If ctx is done, the loop ends with an error that wraps the cause,
+// even after the last batch.
 //
-// When the loop has ended, by break, error, cancelled context or panic, all its
-// workers have ended too. Only calls of user code that last longer than a
-// [Timeout] may still run, and a sampler that plans the next epoch.
-// [Loader.Close] waits for both.
+// When the loop has ended, by break, error, cancelled context or panic, all its workers have ended too. Only calls of
+// user code that last longer than a [Timeout] may still run, and a sampler that plans the next epoch. [Loader.Close]
+// waits for both.
 //
 // Epochs count from 0 to [math.MaxInt]-1. Another number is an error.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return l.Epochs(ctx, epoch, epoch+1) // From refuses epoch math.MaxInt, for which this overflows
 }
 
-// Epochs loops over the batches of several epochs: from, from+1 and so on up to,
-// but not including, to. There is no gap between them: the first batches of an
-// epoch are assembled while the last ones of the epoch before are consumed.
+// Epochs loops over the batches of several epochs: from, from+1 and so on up to, but not including, to. There is no gap
+// between them: the first batches of an epoch are assembled while the last ones of the epoch before are consumed.
 // Otherwise it is like [Loader.Epoch].
 func (l *Loader) Epochs(ctx context.Context, from, to int) iter.Seq2[*Batch, error] {
 	return l.From(ctx, Position(l.plans.Start(from)), to)
 }
 
-// From resumes at a position and loops up to, but not including, epoch until. The
-// batches are the same as without an interruption, for any number of workers. With
-// another number of ranks or another batch size, the samples are the same, in the
-// same global order. If the position is in epoch until or later, there are no
-// batches. Otherwise it is like [Loader.Epoch].
+// From resumes at a position and loops up to, but not including, epoch until. The batches are the same as without an
+// interruption, for any number of workers. With another number of ranks or another batch size, the samples are the
+// same, in the same global order. If the position is in epoch until or later, there are no batches. Otherwise it is
+// like [Loader.Epoch].
 //
-// It is an error if the position was taken with another order, seed or number of
-// samples (see [Position]), or if it lies after the end of its epoch.
+// It is an error if the position was taken with another order, seed or number of samples (see [Position]), or if it
+// lies after the end of its epoch.
 func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		from := plan.Position(p)
@@ -87,8 +83,7 @@ func (d *delivery) end() {
 	d.l.team.Shrink()
 }
 
-// run delivers batches to the loop body, until there are no more or the body or an
-// error ends the loop.
+// run delivers batches to the loop body, until there are no more or the body or an error ends the loop.
 func (d *delivery) run(yield func(*Batch, error) bool) {
 	since := d.begun // the first wait includes the start
 	l := d.l
@@ -126,9 +121,8 @@ func (d *delivery) run(yield func(*Batch, error) bool) {
 	}
 }
 
-// outcome counts the failures of a batch. It returns the error that takes the
-// batch's place, if any, or reports that [Skip] has emptied the batch, which is
-// then not delivered.
+// outcome counts the failures of a batch. It returns the error that takes the batch's place, if any, or reports that
+// [Skip] has emptied the batch, which is then not delivered.
 func (d *delivery) outcome(j *assemble.Job) (emptied bool, err error) {
 	d.failed += len(j.Failures)
 	d.l.counts.failed(j.Failures, j.Dropped)
@@ -144,8 +138,8 @@ func (d *delivery) outcome(j *assemble.Job) (emptied bool, err error) {
 	return false, d.l.public(j.Err)
 }
 
-// deliver gives the loop body a batch, or the error in its place. It reports whether
-// the loop continues, and when the body that has begun at begun ended.
+// deliver gives the loop body a batch, or the error in its place. It reports whether the loop continues, and when the
+// body that has begun at begun ended.
 func (d *delivery) deliver(j *assemble.Job, at plan.Mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
 	b := &Batch{l: d.l, job: j, ref: j.Ref, rows: j.Rows, at: at}
 	b.holders.Store(1)
@@ -178,8 +172,8 @@ func (d *delivery) body(j *assemble.Job, b *Batch, err error, yield func(*Batch,
 	return yield(b, err)
 }
 
-// vacancy says why the loop, which has ended by itself, had no batch. It is empty if the loop
-// had one, or none to look for.
+// vacancy says why the loop, which has ended by itself, had no batch. It is empty if the loop had one, or none to look
+// for.
 func (d *delivery) vacancy() string {
 	first := d.loop.First()
 	switch {

@@ -11,15 +11,13 @@ import (
 )
 
 var (
-	// ErrClosed is the error of a loop over a closed Loader, and of the loop that
-	// Close ends.
+	// ErrClosed is the error of a loop over a closed Loader, and of the loop that Close ends.
 	ErrClosed = assemble.ErrClosed
 	// ErrBusy is the error of a loop while another one over the same Loader runs.
 	ErrBusy = assemble.ErrBusy
 )
 
-// A SampleError says which sample could not be placed, and why. [errors.Is] and
-// [errors.As] see through it.
+// A SampleError says which sample could not be placed, and why. [errors.Is] and [errors.As] see through it.
 type SampleError struct {
 	Index int    // in the dataset
 	Name  string // the dataset's name for it, such as the file's path; may be empty
@@ -38,14 +36,13 @@ func (e *SampleError) Error() string {
 
 func (e *SampleError) Unwrap() error { return e.Err }
 
-// A PanicError is the error that a panic of user code becomes: of a dataset, a
-// transform, a sampler, an [Allocator] or a hook. It prints with its stack.
+// A PanicError is the error that a panic of user code becomes: of a dataset, a transform, a sampler, an [Allocator] or
+// a hook. It prints with its stack.
 type PanicError = dataset.PanicError
 
-// A TimeoutError says that a batch was not complete within [Timeout], or that
-// [Loader.Close] waited that long. It also says what the workers were doing, in one line.
-// Where in the code a call hangs, a goroutine profile shows: its goroutine has the label "worker".
-// errors.Is(err, os.ErrDeadlineExceeded) is true for it.
+// A TimeoutError says that a batch was not complete within [Timeout], or that [Loader.Close] waited that long. It also
+// says what the workers were doing, in one line. Where in the code a call hangs, a goroutine profile shows: its
+// goroutine has the label "worker". errors.Is(err, os.ErrDeadlineExceeded) is true for it.
 type TimeoutError struct {
 	Epoch, Batch int        // the batch that the loop waited for; -1 and -1 from Close
 	Stuck        []Activity // calls that have not returned, the longest first
@@ -107,13 +104,12 @@ type Activity struct {
 	Name         string // the dataset's name for the sample; may be empty
 	Stage        string // the stage that the dataset reports, such as read or decode; may be empty
 
-	// For is how long this has lasted. With neither a [Timeout] nor hooks, calls are not timed one by one,
-	// and count from when the worker began with the batch.
+	// For is how long this has lasted. With neither a [Timeout] nor hooks, calls are not timed one by one, and count
+	// from when the worker began with the batch.
 	For time.Duration
 }
 
-// String describes the activity, as in "worker 0: sample 5 (cat.jpg) for 1m0s in stage
-// read".
+// String describes the activity, as in "worker 0: sample 5 (cat.jpg) for 1m0s in stage read".
 func (a Activity) String() string {
 	var b strings.Builder
 	if a.Worker >= 0 {
@@ -134,14 +130,13 @@ func (a Activity) String() string {
 	return b.String()
 }
 
-// Calls reports whether the goroutine is in a call of the dataset, the sampler or a hook,
-// or waits for samples of a dataset of unknown length.
+// Calls reports whether the goroutine is in a call of the dataset, the sampler or a hook, or waits for samples of a
+// dataset of unknown length.
 func (a Activity) Calls() bool { return assemble.Activity(a).Calls() }
 
-// Working says what the loop and the workers are doing: first the loop, if one runs,
-// then the workers by number, then workers of earlier loops whose calls have not
-// returned, then goroutines that plan epochs. It may be called at any time, by any
-// goroutine. It calls the dataset for the names of samples.
+// Working says what the loop and the workers are doing: first the loop, if one runs, then the workers by number, then
+// workers of earlier loops whose calls have not returned, then goroutines that plan epochs. It may be called at any
+// time, by any goroutine. It calls the dataset for the names of samples.
 func (l *Loader) Working() []Activity {
 	var all []Activity
 	if loop, ok := l.counts.loop(); ok {

@@ -52,8 +52,7 @@ func (g *gauge) stop() {
 	}
 }
 
-// delivered counts the time of a batch: the loop waited until then, and its body took the
-// time from then to now.
+// delivered counts the time of a batch: the loop waited until then, and its body took the time from then to now.
 func (d *delivery) delivered(then, now time.Time) {
 	g := d.gauge
 	if g == nil {

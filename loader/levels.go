@@ -35,8 +35,8 @@ func (l *Loader) deeper() bool {
 	return !c.set.inFlight && refused == nil && target < c.budget/max(l.pool.Bytes(), 1)
 }
 
-// most is the number of samples of all batches that there may be, but for the one in the
-// loop body. If there may be one batch only, it is that of this one.
+// most is the number of samples of all batches that there may be, but for the one in the loop body. If there may be one
+// batch only, it is that of this one.
 func (l *Loader) most() int {
 	slabs := l.slabs(tune.Most, l.pool.Bytes())
 	if target, refused := l.pool.Target(); refused != nil {

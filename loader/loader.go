@@ -1,9 +1,7 @@
-// Package loader loads batches of samples with many goroutines at once, as
-// PyTorch's DataLoader does with processes.
+// Package loader loads batches of samples with many goroutines at once, as PyTorch's DataLoader does with processes.
 //
-// Every worker assembles a batch of its own, directly in the memory that the loop
-// body reads. While the loop waits for a batch, all workers help to complete it.
-// The data is the same for any number of workers.
+// Every worker assembles a batch of its own, directly in the memory that the loop body reads. While the loop waits for
+// a batch, all workers help to complete it. The data is the same for any number of workers.
 //
 //	l, err := loader.New(ds, loader.Workers(12), loader.BatchSize(128))
 //	if err != nil {
@@ -20,12 +18,11 @@
 //
 // # What it does, and how fast
 //
-// [Loader.Stats] sums up where the time went and ends with the bottleneck in one sentence.
-// Hooks see the same as it happens: every sample with its stages, every batch from its
-// first sample until its memory is free, and every wait: see [Observe] and [Trace]. Package
-// trace draws a timeline of them. Profiles have the labels "worker" and "stage". Execution
-// traces, of package runtime/trace, have a task "loader.batch" for every batch, with the
-// stages of its samples as regions, and regions for the loop's waits.
+// [Loader.Stats] sums up where the time went and ends with the bottleneck in one sentence. Hooks see the same as it
+// happens: every sample with its stages, every batch from its first sample until its memory is free, and every wait:
+// see [Observe] and [Trace]. Package trace draws a timeline of them. Profiles have the labels "worker" and "stage".
+// Execution traces, of package runtime/trace, have a task "loader.batch" for every batch, with the stages of its
+// samples as regions, and regions for the loop's waits.
 //
 // # For users of PyTorch
 //
@@ -58,8 +55,8 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/slab"
 )
 
-// A Loader turns a dataset into batches. Only one loop at a time may run over it.
-// Its other methods may be called at any time, by any goroutine.
+// A Loader turns a dataset into batches. Only one loop at a time may run over it. Its other methods may be called at
+// any time, by any goroutine.
 type Loader struct {
 	ds     dataset.Dataset
 	cfg    config
@@ -78,9 +75,8 @@ type Loader struct {
 	parted    bool // whether Close calls, or has called, LoaderClosed of those
 }
 
-// New makes a loader. It allocates the memory of all batches in flight, so that
-// loops need not. Its error lists everything that is wrong with the options.
-// [Loader.Close] frees the memory and closes the dataset's Readers.
+// New makes a loader. It allocates the memory of all batches in flight, so that loops need not. Its error lists
+// everything that is wrong with the options. [Loader.Close] frees the memory and closes the dataset's Readers.
 func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	l, err := newLoader(ds, options)
 	if err != nil {
@@ -129,8 +125,8 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	return l, nil
 }
 
-// allocate makes the workers and the slabs, and touches the slabs' memory, in as many goroutines
-// as there are workers. If the first epoch had to touch it, it would take twice as long.
+// allocate makes the workers and the slabs, and touches the slabs' memory, in as many goroutines as there are workers.
+// If the first epoch had to touch it, it would take twice as long.
 func (l *Loader) allocate() error {
 	rows, err := l.plans.Largest()
 	if err != nil {
@@ -170,19 +166,16 @@ func (l *Loader) allocate() error {
 	return group.Wait()
 }
 
-// Close ends the loop that runs, if any, and waits for its workers. Then it frees
-// the loader's memory and closes the dataset's Readers. The loop that it ends and
-// all later ones get [ErrClosed]. Calling Close again does nothing.
+// Close ends the loop that runs, if any, and waits for its workers. Then it frees the loader's memory and closes the
+// dataset's Readers. The loop that it ends and all later ones get [ErrClosed]. Calling Close again does nothing.
 //
-// A batch that the loop body uses or that is kept stays valid. Its memory is freed
-// when the batch is no longer used.
+// A batch that the loop body uses or that is kept stays valid. Its memory is freed when the batch is no longer used.
 //
-// Close waits for the samples that are being placed, so Place must not call it.
-// Calls of user code may still run after their loop has ended. With a [Timeout],
-// Close waits no longer than that for them, and then no longer than that again for the
-// Close of all other Readers, which it calls at the same time. If some of these calls
-// have not returned by then, it returns a [TimeoutError]. The memory that they use is
-// freed when they return, so the [Allocator] must outlive them.
+// Close waits for the samples that are being placed, so Place must not call it. Calls of user code may still run after
+// their loop has ended. With a [Timeout], Close waits no longer than that for them, and then no longer than that again
+// for the Close of all other Readers, which it calls at the same time. If some of these calls have not returned by
+// then, it returns a [TimeoutError]. The memory that they use is freed when they return, so the [Allocator] must
+// outlive them.
 func (l *Loader) Close() error {
 	l.mu.Lock()
 	closed := l.closed
@@ -210,9 +203,8 @@ func (l *Loader) Len(from Position) (int, error) {
 	return rest.Batches - delivered, nil
 }
 
-// Spec describes the fields of every batch: those that the last step of [Collate]
-// leaves, or the dataset's, as they were when the loader was made. It is shared: do
-// not change it.
+// Spec describes the fields of every batch: those that the last step of [Collate] leaves, or the dataset's, as they
+// were when the loader was made. It is shared: do not change it.
 func (l *Loader) Spec() dataset.Spec {
 	spec, _ := l.steps.Delivered()
 	return spec

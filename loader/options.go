@@ -9,17 +9,14 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// An Option configures a [Loader]. [New] checks all options together. The zero
-// Option sets nothing.
+// An Option configures a [Loader]. [New] checks all options together. The zero Option sets nothing.
 type Option struct{ set func(*config) }
 
-// Workers sets how many goroutines assemble batches. The default is
-// runtime.GOMAXPROCS(0). More workers than processors help if samples wait for
-// I/O. With [Auto] the loader finds the number itself.
+// Workers sets how many goroutines assemble batches. The default is runtime.GOMAXPROCS(0). More workers than processors
+// help if samples wait for I/O. With [Auto] the loader finds the number itself.
 //
-// With Workers(0) the loop's own goroutine does all the work, without prefetching,
-// which is convenient in a debugger. There is one slab then, so a loop that keeps
-// a batch needs InFlight(2).
+// With Workers(0) the loop's own goroutine does all the work, without prefetching, which is convenient in a debugger.
+// There is one slab then, so a loop that keeps a batch needs InFlight(2).
 func Workers(n int) Option { return Option{func(c *config) { c.workers = n }} }
 
 // BatchSize sets the number of samples per batch. The default is 1.
@@ -30,43 +27,38 @@ func BatchSize(n int) Option {
 // InFlight sets the number of batches in memory, including the one in the loop body: with InFlight(3) there are exactly
 // three slabs, each the memory of one batch, shared by any number of workers.
 //
-// The default is 2·Workers+1, as with PyTorch's prefetch_factor of 2. By default the slabs take at most 2 GiB:
-// there are only as many as fit, but at least three. Ragged fields count too, as soon as their sizes are known.
-// [Budget] sets another bound.
+// The default is 2·Workers+1, as with PyTorch's prefetch_factor of 2. By default the slabs take at most 2 GiB: there
+// are only as many as fit, but at least three. Ragged fields count too, as soon as their sizes are known. [Budget] sets
+// another bound.
 func InFlight(n int) Option { return Option{func(c *config) { c.inFlight = n; c.set.inFlight = true }} }
 
-// Sampler sets which samples an epoch takes, and in which order. The default is all
-// samples of the dataset in ascending order.
+// Sampler sets which samples an epoch takes, and in which order. The default is all samples of the dataset in ascending
+// order.
 func Sampler(s sampler.Sampler) Option {
 	return Option{func(c *config) { c.sampler = s; c.set.sampler = true }}
 }
 
-// BatchSampler sets which samples each batch has. It cannot be combined with
-// BatchSize, Sampler, Shuffle and DropLast.
+// BatchSampler sets which samples each batch has. It cannot be combined with BatchSize, Sampler, Shuffle and DropLast.
 func BatchSampler(s sampler.BatchSampler) Option {
 	return Option{func(c *config) { c.batchSampler = s; c.set.batchSampler = true }}
 }
 
-// Shuffle sets whether every epoch has a random order of its own. The order is that
-// of [sampler.Shuffle] with the seed that [Seed] sets. The default is false.
-// Shuffle(true) cannot be combined with [Sampler], which sets the order.
+// Shuffle sets whether every epoch has a random order of its own. The order is that of [sampler.Shuffle] with the seed
+// that [Seed] sets. The default is false. Shuffle(true) cannot be combined with [Sampler], which sets the order.
 func Shuffle(on bool) Option { return Option{func(c *config) { c.shuffle = on }} }
 
-// Seed sets the seed of Shuffle and of the samples' random numbers (see
-// [dataset.Slot.Rand]). The default is 0. Runs with the same seed give the same
-// batches.
+// Seed sets the seed of Shuffle and of the samples' random numbers (see [dataset.Slot.Rand]). The default is 0. Runs
+// with the same seed give the same batches.
 func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s; c.set.seed = true }} }
 
-// DropLast sets whether to leave out a last batch of fewer than BatchSize samples.
-// The default is false. An epoch of fewer samples than that has no batch then, as in PyTorch,
-// and [Stats.NoBatch] says so.
+// DropLast sets whether to leave out a last batch of fewer than BatchSize samples. The default is false. An epoch of
+// fewer samples than that has no batch then, as in PyTorch, and [Stats.NoBatch] says so.
 func DropLast(on bool) Option { return Option{func(c *config) { c.dropLast = on }} }
 
-// Ranks gives the loader one rank's share of the samples, as [sampler.Shard] does, or with
-// a [BatchSampler] one rank's share of the batches, as [sampler.ShardBatches] does. The
-// other options set the global order, of all ranks together. mode says what happens to the
-// last samples if their number does not divide evenly among the ranks. The default is rank
-// 0 of 1.
+// Ranks gives the loader one rank's share of the samples, as [sampler.Shard] does, or with a [BatchSampler] one rank's
+// share of the batches, as [sampler.ShardBatches] does. The other options set the global order, of all ranks together.
+// mode says what happens to the last samples if their number does not divide evenly among the ranks. The default is
+// rank 0 of 1.
 func Ranks(rank, world int, mode sampler.Mode) Option {
 	return Option{func(c *config) { c.ranks = &ranks{rank, world, mode} }}
 }
@@ -77,59 +69,51 @@ type ranks struct {
 	mode        sampler.Mode
 }
 
-// Unordered sets whether a batch is delivered as soon as it is complete, before
-// earlier ones that are not. The content of every batch stays the same. The
-// default is false.
+// Unordered sets whether a batch is delivered as soon as it is complete, before earlier ones that are not. The content
+// of every batch stays the same. The default is false.
 func Unordered(on bool) Option { return Option{func(c *config) { c.unordered = on }} }
 
-// Help sets whether workers interrupt their own batches to help with the one that
-// the loop waits for. Then the first batch comes sooner, and batches come at even
-// intervals. The default is true. Help(false) is PyTorch's behaviour.
+// Help sets whether workers interrupt their own batches to help with the one that the loop waits for. Then the first
+// batch comes sooner, and batches come at even intervals. The default is true. Help(false) is PyTorch's behaviour.
 func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 
-// Timeout sets how long the loop waits for a batch. After that time it gets a
-// [TimeoutError] and ends. The default is 0: there is no limit. With Workers(0) the
-// loop places the samples itself, so only its wait for a kept batch is limited, and
-// [Loader.Close] of another goroutine waits for the sample.
+// Timeout sets how long the loop waits for a batch. After that time it gets a [TimeoutError] and ends. The default is
+// 0: there is no limit. With Workers(0) the loop places the samples itself, so only its wait for a kept batch is
+// limited, and [Loader.Close] of another goroutine waits for the sample.
 //
-// When a loop ends, for any reason, it waits no longer than the Timeout for a call
-// of the dataset, the sampler or a hook. A worker whose call
-// lasts longer keeps its Reader and its slab until the call returns. In the next loop,
-// another worker with a Reader of its own takes its place. [Loader.Close] waits for
-// such calls, for at most the Timeout again, and as long for those of Reader.Close that
-// it makes itself. Naming the samples of a [TimeoutError] may take as long once more.
+// When a loop ends, for any reason, it waits no longer than the Timeout for a call of the dataset, the sampler or a
+// hook. A worker whose call lasts longer keeps its Reader and its slab until the call returns. In the next loop,
+// another worker with a Reader of its own takes its place. [Loader.Close] waits for such calls, for at most the Timeout
+// again, and as long for those of Reader.Close that it makes itself. Naming the samples of a [TimeoutError] may take as
+// long once more.
 //
-// Without a Timeout, loops wait until the calls return. A Reader that watches its
-// context returns soon.
+// Without a Timeout, loops wait until the calls return. A Reader that watches its context returns soon.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
-// A Policy says what a loader does if a sample cannot be placed: [Stop], [Skip] or
-// [Replace].
+// A Policy says what a loader does if a sample cannot be placed: [Stop], [Skip] or [Replace].
 type Policy int
 
 const (
 	// Stop ends the loop with the error, in the place of the sample's batch.
 	Stop Policy = iota
-	// Skip leaves the sample out, so its batch is shorter. A batch that loses all
-	// its samples is not delivered. [Stats] counts it in Emptied.
+	// Skip leaves the sample out, so its batch is shorter. A batch that loses all its samples is not delivered. [Stats]
+	// counts it in Emptied.
 	Skip
-	// Replace takes another sample of the epoch instead, or of the same batch if
-	// there is a [BatchSampler]. It takes the same one in every run. If ten
-	// replacements fail one after the other, the loop ends with the error of the
+	// Replace takes another sample of the epoch instead, or of the same batch if there is a [BatchSampler]. It takes
+	// the same one in every run. If ten replacements fail one after the other, the loop ends with the error of the
 	// original sample.
 	Replace
 )
 
-// OnError sets what happens if a sample cannot be placed: [Stop], which is the
-// default, [Skip] or [Replace]. [Stats] counts and lists the samples that failed.
+// OnError sets what happens if a sample cannot be placed: [Stop], which is the default, [Skip] or [Replace]. [Stats]
+// counts and lists the samples that failed.
 //
-// If more than limit samples fail in a loop, it ends with an error that wraps the last one, in the
-// place of the batch that exceeds the limit. Replacements that fail count too.
-// [NoLimit] allows any number. Stop ignores the limit.
+// If more than limit samples fail in a loop, it ends with an error that wraps the last one, in the place of the batch
+// that exceeds the limit. Replacements that fail count too. [NoLimit] allows any number. Stop ignores the limit.
 //
-// An error that says nothing about the sample ends the loop under any policy, such as
-// that of a server that does not answer or that forbids access: see [dataset.MayPass].
-// Otherwise the batches would depend on the time and on who reads.
+// An error that says nothing about the sample ends the loop under any policy, such as that of a server that does not
+// answer or that forbids access: see [dataset.MayPass]. Otherwise the batches would depend on the time and on who
+// reads.
 func OnError(p Policy, limit int) Option {
 	return Option{func(c *config) { c.policy, c.limit = p, limit }}
 }
@@ -140,14 +124,13 @@ const NoLimit = math.MaxInt
 // Memory sets the Allocator of the batches' memory. The default is [Heap].
 func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
 
-// Collate sets steps that change every batch once its samples are placed, such as
-// transform.MixUp and [dataset.BatchFunc]. The worker that completes the batch runs
-// them, in the given order. Results do not depend on the number of workers. The
-// batch has the fields that the last step leaves: see [Loader.Spec].
+// Collate sets steps that change every batch once its samples are placed, such as transform.MixUp and
+// [dataset.BatchFunc]. The worker that completes the batch runs them, in the given order. Results do not depend on the
+// number of workers. The batch has the fields that the last step leaves: see [Loader.Spec].
 //
-// If a step fails or panics, the loop ends with that error in the place of the
-// batch, under any policy of [OnError]. Samples that [Skip] leaves out are gone
-// before the first step. [Stats] counts the time of the steps as stage "collate".
+// If a step fails or panics, the loop ends with that error in the place of the batch, under any policy of [OnError].
+// Samples that [Skip] leaves out are gone before the first step. [Stats] counts the time of the steps as stage
+// "collate".
 func Collate(steps ...dataset.BatchStep) Option {
 	return Option{func(c *config) { c.collate = slices.Clone(steps) }}
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// A PadOption changes the length of [Padded] and [Mask], or where the padding is. The
-// zero PadOption sets nothing.
+// A PadOption changes the length of [Padded] and [Mask], or where the padding is. The zero PadOption sets nothing.
 type PadOption struct{ set func(*padding) }
 
 type padding struct {
@@ -17,9 +16,8 @@ type padding struct {
 	left     bool
 }
 
-// PadTo sets a fixed length, for compiled models. Longer samples lose their end, as with
-// truncation=True in Hugging Face's tokenizers. The default is the length of the longest
-// sample of the batch. PadTo panics if length is below 1.
+// PadTo sets a fixed length, for compiled models. Longer samples lose their end, as with truncation=True in Hugging
+// Face's tokenizers. The default is the length of the longest sample of the batch. PadTo panics if length is below 1.
 func PadTo(length int) PadOption {
 	if length < 1 {
 		panic(fmt.Sprintf("loader: PadTo(%d): want 1 or more", length))
@@ -27,9 +25,8 @@ func PadTo(length int) PadOption {
 	return PadOption{func(p *padding) { p.length = length }}
 }
 
-// PadToMultiple rounds the length up to a multiple of n, so that batches have fewer
-// different lengths, or suit tensor cores: pad_to_multiple_of in Hugging Face's
-// tokenizers. PadToMultiple panics if n is below 1.
+// PadToMultiple rounds the length up to a multiple of n, so that batches have fewer different lengths, or suit tensor
+// cores: pad_to_multiple_of in Hugging Face's tokenizers. PadToMultiple panics if n is below 1.
 func PadToMultiple(n int) PadOption {
 	if n < 1 {
 		panic(fmt.Sprintf("loader: PadToMultiple(%d): want 1 or more", n))
@@ -37,8 +34,7 @@ func PadToMultiple(n int) PadOption {
 	return PadOption{func(p *padding) { p.multiple = n }}
 }
 
-// PadLeft puts the padding before the elements instead of after them, as generating
-// language models need it.
+// PadLeft puts the padding before the elements instead of after them, as generating language models need it.
 func PadLeft() PadOption { return PadOption{func(p *padding) { p.left = true }} }
 
 func newPadding(options []PadOption) padding {
@@ -62,8 +58,7 @@ func (p padding) of(ends []int, rows int) int {
 	return (length + p.multiple - 1) / p.multiple * p.multiple
 }
 
-// row is where the elements of a sample are: n of them from the padded row's element
-// at on.
+// row is where the elements of a sample are: n of them from the padded row's element at on.
 func (p padding) row(ends []int, r, length int) (at, n int) {
 	n = min(ends[r+1]-ends[r], length)
 	if p.length > 0 {
@@ -75,14 +70,12 @@ func (p padding) row(ends []int, r, length int) (at, n int) {
 	return at, n
 }
 
-// Padded is a ragged field as a tensor of shape (Len(), length, field's shape...). Without
-// options, length is the number of elements in the longest sample of the batch. After
-// the elements of shorter samples, the rows are filled with pad. [PadTo], [PadToMultiple]
-// and [PadLeft] change that, and [Mask] says where elements are. Padded panics if the
-// field is not ragged, or if T is not its dtype.
+// Padded is a ragged field as a tensor of shape (Len(), length, field's shape...). Without options, length is the
+// number of elements in the longest sample of the batch. After the elements of shorter samples, the rows are filled
+// with pad. [PadTo], [PadToMultiple] and [PadLeft] change that, and [Mask] says where elements are. Padded panics if
+// the field is not ragged, or if T is not its dtype.
 //
-// The tensor's memory belongs to the batch. Another call for the same field reuses
-// it.
+// The tensor's memory belongs to the batch. Another call for the same field reuses it.
 func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOption) dataset.Tensor {
 	i := b.ragged(field)
 	f := b.job.Slab.Field(i)
@@ -102,12 +95,11 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 	return dataset.NewTensor(f.Dtype, append(dataset.Shape{b.rows, length}, f.Shape...), bytes)
 }
 
-// Mask says where [Padded] with the same options has elements of the samples: it is a
-// tensor of shape (Len(), length) with true or 1 there, and false or 0 in the padding.
-// An attention mask is Mask[int64]. Mask panics if the field is not ragged.
+// Mask says where [Padded] with the same options has elements of the samples: it is a tensor of shape (Len(), length)
+// with true or 1 there, and false or 0 in the padding. An attention mask is Mask[int64]. Mask panics if the field is
+// not ragged.
 //
-// The tensor's memory belongs to the batch. Another call for the same field reuses
-// it.
+// The tensor's memory belongs to the batch. Another call for the same field reuses it.
 func Mask[T bool | uint8 | int32 | int64 | float32](b *Batch, field string, options ...PadOption) dataset.Tensor {
 	i, p := b.ragged(field), newPadding(options)
 	_, ends := b.job.Slab.Ragged(i)

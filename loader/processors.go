@@ -8,8 +8,7 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
-// A meter adds up the processor time of the process while loops run, and the time that its
-// threads wait for processors.
+// A meter adds up the processor time of the process while loops run, and the time that its threads wait for processors.
 type meter struct {
 	used   func() (time.Duration, bool)
 	queued func() (time.Duration, bool)
@@ -23,16 +22,14 @@ type meter struct {
 	looked  time.Time
 }
 
-// demand is the processor time that the process has had, and for how long its threads waited
-// for more.
+// demand is the processor time that the process has had, and for how long its threads waited for more.
 type demand struct {
 	used, queued time.Duration
 	known        bool      // whether used is known
 	looked       time.Time // when queued was read
 }
 
-// lookAgain is how old a reading of the wait for processors may be, in slices of the gauge: it
-// takes 16 µs per thread.
+// lookAgain is how old a reading of the wait for processors may be, in slices of the gauge: it takes 16 µs per thread.
 const lookAgain = 5
 
 // read reads both times. One that is not known is 0.
@@ -78,17 +75,15 @@ func (m *meter) sum() demand {
 	}
 }
 
-// Workers compute if the process has had, or its threads have waited for, at least the share
-// occupied of the processor time that their stages would take. Less than enough of that time is
-// no evidence.
+// Workers compute if the process has had, or its threads have waited for, at least the share occupied of the processor
+// time that their stages would take. Less than enough of that time is no evidence.
 const (
 	occupied = 0.7
 	enough   = 200 * time.Millisecond
 )
 
-// unoccupied reports whether the stages that are known to compute cannot have computed all
-// their time, because the process has had, and has waited for, only that share of the processor
-// time for it.
+// unoccupied reports whether the stages that are known to compute cannot have computed all their time, because the
+// process has had, and has waited for, only that share of the processor time for it.
 func (s Stats) unoccupied(processors int) (wanted float64, is bool) {
 	var computing time.Duration
 	for _, stage := range s.Stages {
@@ -109,8 +104,8 @@ func (s Stats) contested() float64 {
 	return float64(s.ProcessorWait) / float64(max(s.ProcessorTime+s.ProcessorWait, 1))
 }
 
-// computes reports whether a stage is known to compute. One with a name of the dataset's own
-// may also wait for something.
+// computes reports whether a stage is known to compute. One with a name of the dataset's own may also wait for
+// something.
 func computes(stage string) bool {
 	switch stage {
 	case dataset.StageDecode, dataset.StageResample, dataset.StageAugment, dataset.StageStore, assemble.StageCollate,

@@ -12,60 +12,54 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
-// A Trace is a set of hooks, all of them optional. [Observe] gives it to a loader. A
-// hook that is nil costs one comparison.
+// A Trace is a set of hooks, all of them optional. [Observe] gives it to a loader. A hook that is nil costs one
+// comparison.
 //
-// Several goroutines may call a hook at once, and the caller waits until it returns. So
-// a hook should be short, and must not call methods of the loader that wait, such as
-// Close. What it is given may be kept, unless a field says otherwise.
+// Several goroutines may call a hook at once, and the caller waits until it returns. So a hook should be short, and
+// must not call methods of the loader that wait, such as Close. What it is given may be kept, unless a field says
+// otherwise.
 //
-// A hook that panics does not end the worker: the error takes the place of the sample or the
-// batch that the hook is about. If MemoryWaited does so, it ends the loop with an error. The
-// error of BatchFreed is for [Loader.Close] to return. Panics of BatchDelivered and BatchEnded
-// go on in the loop's goroutine.
+// A hook that panics does not end the worker: the error takes the place of the sample or the batch that the hook is
+// about. If MemoryWaited does so, it ends the loop with an error. The error of BatchFreed is for [Loader.Close] to
+// return. Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
 type Trace struct {
-	// LoaderMade is called by [New] when the loader is ready. Hooks that keep something for
-	// one loader refuse a second one by an error. If LoaderMade returns an error or panics,
-	// there is no loader, and New returns the error. If the loader was closed meanwhile, by
-	// LoaderMade or by another goroutine, there is no loader either, and the error of New is
-	// also [ErrClosed].
+	// LoaderMade is called by [New] when the loader is ready. Hooks that keep something for one loader refuse a second
+	// one by an error. If LoaderMade returns an error or panics, there is no loader, and New returns the error. If the
+	// loader was closed meanwhile, by LoaderMade or by another goroutine, there is no loader either, and the error of
+	// New is also [ErrClosed].
 	LoaderMade func(l *Loader) error
-	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns
-	// its error too. It is not called if LoaderMade of the same Trace has failed. If Close
-	// has ended before LoaderMade has returned, New calls it. Hooks may still be called after
-	// it: for batches that a loop body uses or that are kept, and, with a [Timeout], by
-	// workers that Close did not wait for.
+	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns its error too. It is not
+	// called if LoaderMade of the same Trace has failed. If Close has ended before LoaderMade has returned, New calls
+	// it. Hooks may still be called after it: for batches that a loop body uses or that are kept, and, with a
+	// [Timeout], by workers that Close did not wait for.
 	LoaderClosed func() error
 
 	// BatchBegun is called by the worker that begins a batch.
 	BatchBegun func(b BatchInfo)
-	// BatchCollated is called by b.Finisher after the steps of [Collate], if there are any.
-	// took is their time.
+	// BatchCollated is called by b.Finisher after the steps of [Collate], if there are any. took is their time.
 	BatchCollated func(b BatchInfo, took time.Duration)
-	// BatchReady is called by the worker that finishes the batch's last sample, b.Finisher.
-	// took is the time since the batch was begun. This hook costs a reading of the clock.
+	// BatchReady is called by the worker that finishes the batch's last sample, b.Finisher. took is the time since the
+	// batch was begun. This hook costs a reading of the clock.
 	BatchReady func(b BatchInfo, took time.Duration)
-	// BatchDelivered is called by the loop's goroutine before the loop body.
-	// waited is the time that the loop waited for the batch.
+	// BatchDelivered is called by the loop's goroutine before the loop body. waited is the time that the loop waited
+	// for the batch.
 	BatchDelivered func(b BatchInfo, waited time.Duration)
-	// BatchEnded is called by the loop's goroutine when the loop body returns, also after
-	// break. took is the time of the loop body.
+	// BatchEnded is called by the loop's goroutine when the loop body returns, also after break. took is the time of
+	// the loop body.
 	BatchEnded func(b BatchInfo, took time.Duration)
-	// BatchFreed is called when the slab of a batch is free for another one: after the loop
-	// body, when a kept batch is released, or instead of the delivery, if the loop ends
-	// before it or [Skip] left no samples. There is one call for every batch that was
-	// begun. Any goroutine may make it.
+	// BatchFreed is called when the slab of a batch is free for another one: after the loop body, when a kept batch is
+	// released, or instead of the delivery, if the loop ends before it or [Skip] left no samples. There is one call for
+	// every batch that was begun. Any goroutine may make it.
 	BatchFreed func(b BatchInfo)
 
-	// SampleDone is called by the worker after every attempt to place a sample, or several
-	// by one call, whether it succeeded or not.
+	// SampleDone is called by the worker after every attempt to place a sample, or several by one call, whether it
+	// succeeded or not.
 	SampleDone func(s SampleInfo)
-	// SampleFailed is called by the worker for every sample that cannot be
-	// placed, before the error policy decides.
+	// SampleFailed is called by the worker for every sample that cannot be placed, before the error policy decides.
 	SampleFailed func(err *SampleError)
 
-	// MemoryWaited is called by a worker that waited for a free slab. took is the time
-	// of the wait, which ends with the call. The sum of all is [Stats.MemoryWait].
+	// MemoryWaited is called by a worker that waited for a free slab. took is the time of the wait, which ends with the
+	// call. The sum of all is [Stats.MemoryWait].
 	MemoryWaited func(worker int, took time.Duration)
 }
 
@@ -79,13 +73,13 @@ type BatchInfo struct {
 	Samples  int       // number of samples, without those that Skip has left out
 	Finisher int       // the worker that finished its last sample; -1 before
 
-	// Context has the values of the context that the loop was given, such as the parent of
-	// spans. It is done when the loop ends.
+	// Context has the values of the context that the loop was given, such as the parent of spans. It is done when the
+	// loop ends.
 	Context context.Context
 }
 
-// A SampleInfo says which sample a worker has placed, or tried to, and how long that
-// took. If the Reader is a [dataset.BatchReader], the call may have placed several.
+// A SampleInfo says which sample a worker has placed, or tried to, and how long that took. If the Reader is a
+// [dataset.BatchReader], the call may have placed several.
 type SampleInfo struct {
 	Batch  BatchInfo
 	Worker int           // the worker that placed it; not Batch.Worker if it helped
@@ -96,9 +90,8 @@ type SampleInfo struct {
 	Took   time.Duration // until Place returned
 	Err    error         // of Place; nil if the sample was placed
 
-	// Stages are the times that the dataset spent in its stages, in order (see
-	// [dataset.Slot.Stage]). The slice is valid during the hook. It has the first 10,000
-	// stages of a call.
+	// Stages are the times that the dataset spent in its stages, in order (see [dataset.Slot.Stage]). The slice is
+	// valid during the hook. It has the first 10,000 stages of a call.
 	Stages []StageSpan
 
 	l       *Loader
@@ -112,14 +105,13 @@ type StageSpan struct {
 	Took  time.Duration
 }
 
-// Name is the dataset's name for the sample, such as a file's path. It is "" if the
-// dataset is not a [dataset.Namer]. It may be called later, too.
+// Name is the dataset's name for the sample, such as a file's path. It is "" if the dataset is not a [dataset.Namer].
+// It may be called later, too.
 func (s SampleInfo) Name() string { return s.l.team.Name(s.Index, s.samples) }
 
-// Observe sets hooks that the loader calls while it works. It may be given several times:
-// then the hooks of all options are called, in the order of the options. If one panics,
-// those after it are not called. LoaderClosed is an exception: one that panics or returns
-// an error does not keep the others from being called.
+// Observe sets hooks that the loader calls while it works. It may be given several times: then the hooks of all options
+// are called, in the order of the options. If one panics, those after it are not called. LoaderClosed is an exception:
+// one that panics or returns an error does not keep the others from being called.
 func Observe(t Trace) Option {
 	return Option{func(c *config) {
 		c.trace = c.trace.and(t)
@@ -127,15 +119,13 @@ func Observe(t Trace) Option {
 	}}
 }
 
-// An observer is the hooks of a Trace that belong together: a loader that LoaderMade has
-// refused is not closed for it.
+// An observer is the hooks of a Trace that belong together: a loader that LoaderMade has refused is not closed for it.
 type observer struct {
 	made   func(*Loader) error
 	closed func() error
 }
 
-// and is a trace that calls the hooks of t and then those of next, without those of an
-// observer.
+// and is a trace that calls the hooks of t and then those of next, without those of an observer.
 func (t Trace) and(next Trace) Trace {
 	return Trace{
 		BatchBegun:     both(t.BatchBegun, next.BatchBegun),
@@ -238,8 +228,8 @@ func called(hook func()) (err error) {
 	return nil
 }
 
-// announce calls the hooks LoaderMade. If one fails, the loader is closed. If it is closed
-// meanwhile, the error is ErrClosed.
+// announce calls the hooks LoaderMade. If one fails, the loader is closed. If it is closed meanwhile, the error is
+// ErrClosed.
 func (l *Loader) announce() (err error) {
 	made := false
 	defer func() {
@@ -257,9 +247,8 @@ func (l *Loader) announce() (err error) {
 	return nil
 }
 
-// meets notes an observer whose LoaderMade was called, and whether it has succeeded. The
-// error is ErrClosed if the loader was closed meanwhile. LoaderClosed of an observer that
-// the closing has not known is called here then.
+// meets notes an observer whose LoaderMade was called, and whether it has succeeded. The error is ErrClosed if the
+// loader was closed meanwhile. LoaderClosed of an observer that the closing has not known is called here then.
 func (l *Loader) meets(o observer, succeeded bool) error {
 	l.mu.Lock()
 	closed, parted := l.closed, l.parted

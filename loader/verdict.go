@@ -11,19 +11,17 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
-// Verdict says in one sentence what limits the loop, and what would help. It is the
-// last line of [Stats.String]. It is empty before the first batch. Where the last loop had no
-// batch, it is [Stats.NoBatch].
+// Verdict says in one sentence what limits the loop, and what would help. It is the last line of [Stats.String]. It is
+// empty before the first batch. Where the last loop had no batch, it is [Stats.NoBatch].
 //
-// Where the loop waits less than a tenth of its time, the loop body is the limit. Otherwise
-// the limit is the first of these that applies: a single wait, such as that for the first
-// batch, if it was more than half of all waiting; the number of batches in flight, if workers
-// waited for memory for a quarter of the loop's time; drawing batches, if that took longer than
-// placing their samples; what workers spend most time on. Whether that is waiting or computing,
-// the dataset's stages and the trials of [Auto] tell. Stages that are known to compute, such as
-// decode, may still wait for a lock, or for processors that other programs have: if the program
-// had less than 70 % of the processor time that they would take, the sentence says so, and on
-// Linux, which counts how long threads wait for processors, it says which of the two it is.
+// Where the loop waits less than a tenth of its time, the loop body is the limit. Otherwise the limit is the first of
+// these that applies: a single wait, such as that for the first batch, if it was more than half of all waiting; the
+// number of batches in flight, if workers waited for memory for a quarter of the loop's time; drawing batches, if that
+// took longer than placing their samples; what workers spend most time on. Whether that is waiting or computing, the
+// dataset's stages and the trials of [Auto] tell. Stages that are known to compute, such as decode, may still wait for
+// a lock, or for processors that other programs have: if the program had less than 70 % of the processor time that they
+// would take, the sentence says so, and on Linux, which counts how long threads wait for processors, it says which of
+// the two it is.
 func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
 
 func (s Stats) verdict(processors int) string {

@@ -83,8 +83,7 @@ func (t *Team) retire(w *worker) {
 	err = w.close()
 }
 
-// leaves removes a worker from its loop. It reports false for an abandoned one, which has
-// been removed already.
+// leaves removes a worker from its loop. It reports false for an abandoned one, which has been removed already.
 func (t *Team) leaves(w *worker, l *Loop) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,8 +131,8 @@ func (t *Team) leaveCrew(c *crew) {
 	c.leave()
 }
 
-// waitOutside waits for abandoned workers and errands, at most for the Timeout if there is one. It returns those that are
-// left.
+// waitOutside waits for abandoned workers and errands, at most for the Timeout if there is one. It returns those that
+// are left.
 func (t *Team) waitOutside() []Activity {
 	t.mu.Lock()
 	gone := t.outside.wait()
@@ -147,8 +146,8 @@ func (t *Team) waitOutside() []Activity {
 	return t.stuck(left)
 }
 
-// closeReaders closes the Readers of all workers at the same time. It waits for that, at most for the Timeout if there is
-// one, and returns the calls that have not returned. The others give their errors to late.
+// closeReaders closes the Readers of all workers at the same time. It waits for that, at most for the Timeout if there
+// is one, and returns the calls that have not returned. The others give their errors to late.
 func (t *Team) closeReaders() []Activity {
 	t.mu.Lock()
 	closing := new(crew)
@@ -179,8 +178,7 @@ func (t *Team) closeReaders() []Activity {
 	return t.stuck(calls)
 }
 
-// waitFor waits until gone is closed, at most for the Timeout if there is one. It reports
-// whether gone is closed.
+// waitFor waits until gone is closed, at most for the Timeout if there is one. It reports whether gone is closed.
 func (t *Team) waitFor(gone <-chan struct{}) bool {
 	var timeout <-chan time.Time
 	if t.cfg.Timeout > 0 {

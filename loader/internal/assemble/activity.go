@@ -38,8 +38,8 @@ func (a Activity) Calls() bool {
 	return true
 }
 
-// Activities is what the workers do, by number, then abandoned workers, then errands. It calls the dataset for the names
-// of samples.
+// Activities is what the workers do, by number, then abandoned workers, then errands. It calls the dataset for the
+// names of samples.
 func (t *Team) Activities() (all []Activity) {
 	t.mu.Lock()
 	unnamed := activities(slices.Concat(t.workers, t.abandoned), t.errands)

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// prepare computes which samples a fresh batch has and publishes its rows. After an
-// error it ends the loop in the place of the batch. It reports whether there are rows
-// to place.
+// prepare computes which samples a fresh batch has and publishes its rows. After an error it ends the loop in the place
+// of the batch. It reports whether there are rows to place.
 func (w *worker) prepare(j *Job) (ok bool) {
 	w.at.Store(j)
 	w.drew = time.Now()
@@ -48,8 +47,8 @@ func (w *worker) draws(j *Job) error {
 	return nil
 }
 
-// build works on batch j until all its rows are claimed. Before every claim it helps
-// with the batch that the loop waits for, if that is another one.
+// build works on batch j until all its rows are claimed. Before every claim it helps with the batch that the loop waits
+// for, if that is another one.
 func (w *worker) build(j *Job) {
 	w.own = j
 	w.at.Store(j)
@@ -104,8 +103,7 @@ func (w *worker) drain(j *Job) {
 	}
 }
 
-// finished counts rows of a batch as finished. With the last one the batch is
-// complete.
+// finished counts rows of a batch as finished. With the last one the batch is complete.
 func (w *worker) finished(j *Job, rows int) {
 	defer w.yieldLate()
 	if !j.finished(rows) {
@@ -117,13 +115,12 @@ func (w *worker) finished(j *Job, rows int) {
 		defer func() { awaited = w.loop.finish(j) }() // also if user code ends the goroutine
 		w.seal(j)
 	}()
-	// If workers keep all processors busy, the loop would wait for the end of a
-	// worker's time slice, 10 ms or more. Now it can run in place of this worker.
+	// If workers keep all processors busy, the loop would wait for the end of a worker's time slice, 10 ms or more. Now
+	// it can run in place of this worker.
 	w.yields = w.yields || awaited
 }
 
-// seal makes the batch ready for delivery. A panic of the Allocator, a step
-// or a hook becomes an error in its place.
+// seal makes the batch ready for delivery. A panic of the Allocator, a step or a hook becomes an error in its place.
 func (w *worker) seal(j *Job) {
 	defer j.Region("loader.finish")()
 	err := w.calls(finishing, func() error {
@@ -143,8 +140,8 @@ func (w *worker) seal(j *Job) {
 	}
 }
 
-// chunk is the number of rows to claim at once. It is one, so that no row waits for
-// another, unless the Reader places several samples by one call.
+// chunk is the number of rows to claim at once. It is one, so that no row waits for another, unless the Reader places
+// several samples by one call.
 func (w *worker) chunk(rows int) int {
 	switch {
 	case w.t.cfg.Service != nil:
@@ -154,8 +151,7 @@ func (w *worker) chunk(rows int) int {
 	case !w.t.cfg.Help:
 		return max(1, rows)
 	}
-	// With more than a few workers per processor, smaller calls cost more than they
-	// help.
+	// With more than a few workers per processor, smaller calls cost more than they help.
 	sharers := max(1, min(w.t.Active(), 4*runtime.GOMAXPROCS(0)))
 	return max(1, (rows+sharers-1)/sharers)
 }

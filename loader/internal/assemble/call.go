@@ -10,8 +10,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A call says which user code a worker is in, and since when. Only the worker writes
-// it. Any goroutine may read it.
+// A call says which user code a worker is in, and since when. Only the worker writes it. Any goroutine may read it.
 type call struct {
 	what  atomic.Int64 // a sample's index plus one, or one of the constants below; 0 if there is no call
 	since atomic.Int64 // nanoseconds from Team.made to the call, or to the worker's batch unless calls are timed
@@ -58,12 +57,11 @@ func doing(what int64) string {
 	return "placing a sample"
 }
 
-// errGoexit is the cause of an error if user code has called runtime.Goexit, as testing.T.FailNow
-// does.
+// errGoexit is the cause of an error if user code has called runtime.Goexit, as testing.T.FailNow does.
 var errGoexit = errors.New("runtime.Goexit was called")
 
-// calls calls user code: to place the sample of that index, or for one of the purposes above. A panic
-// becomes an error. All user code that workers call is called by it.
+// calls calls user code: to place the sample of that index, or for one of the purposes above. A panic becomes an error.
+// All user code that workers call is called by it.
 func (w *worker) calls(what int, f func() error) (err error) {
 	w.enter(what)
 	returned := false
@@ -86,9 +84,9 @@ func (w *worker) calls(what int, f func() error) (err error) {
 	return err
 }
 
-// exited is called when user code has called runtime.Goexit, which ends the worker's goroutine after
-// the deferred functions. The loop ends with an error that names the call, in the place of the batch
-// that the worker works on. Nobody waits for its rows.
+// exited is called when user code has called runtime.Goexit, which ends the worker's goroutine after the deferred
+// functions. The loop ends with an error that names the call, in the place of the batch that the worker works on.
+// Nobody waits for its rows.
 func (w *worker) exited(what int) {
 	err := fmt.Errorf("%s: %w", doing(int64(what)), errGoexit)
 	l, j, own := w.loop, w.at.Load(), w.own
@@ -131,8 +129,7 @@ func (w *worker) forfeit(j *Job, err error) {
 	}
 }
 
-// enter notes that the worker calls user code: to place the sample of that index, or
-// for one of the purposes above.
+// enter notes that the worker calls user code: to place the sample of that index, or for one of the purposes above.
 func (w *worker) enter(index int) {
 	if w.t.cfg.Timed {
 		w.call.since.Store(int64(time.Since(w.t.made)))

@@ -133,8 +133,8 @@ func (l *Loop) addSlab(w *worker) {
 	})
 }
 
-// prepared publishes the rows of a batch, or ends the loop with an error in its place. It reports whether there are rows
-// to place.
+// prepared publishes the rows of a batch, or ends the loop with an error in its place. It reports whether there are
+// rows to place.
 func (l *Loop) prepared(j *Job, err error) bool {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
@@ -177,8 +177,8 @@ func (l *Loop) fail(err error) {
 	l.notify()
 }
 
-// failsIn ends the loop with an error of a worker that works on no batch. An added worker, above those of the beginning,
-// is done without, and so are those of higher numbers.
+// failsIn ends the loop with an error of a worker that works on no batch. An added worker, above those of the
+// beginning, is done without, and so are those of higher numbers.
 func (l *Loop) failsIn(w *worker, err error) {
 	t := l.t
 	t.mu.Lock()

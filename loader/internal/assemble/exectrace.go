@@ -6,12 +6,11 @@ import (
 	"runtime/trace"
 )
 
-// An execution trace, of package runtime/trace, has a task "loader.batch" for every batch,
-// from its begin until its slab is free. These regions belong to it: "loader.draw" and
-// "loader.finish" of workers, the stages of its samples, and "loader.body" of the loop.
-// Regions of no task are "loader.build", while a worker works on its own batch,
-// "loader.help", while it works on another one, and "loader.wait" of the loop. While no
-// trace is taken, none of this is made.
+// An execution trace, of package runtime/trace, has a task "loader.batch" for every batch, from its begin until its
+// slab is free. These regions belong to it: "loader.draw" and "loader.finish" of workers, the stages of its samples,
+// and "loader.body" of the loop. Regions of no task are "loader.build", while a worker works on its own batch,
+// "loader.help", while it works on another one, and "loader.wait" of the loop. While no trace is taken, none of this is
+// made.
 
 // A traceTask is a batch in an execution trace.
 type traceTask struct {

@@ -9,8 +9,7 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
-// A foresight is the future of an epoch that the dataset was told. It is the
-// [dataset.Future] of a plan.
+// A foresight is the future of an epoch that the dataset was told. It is the [dataset.Future] of a plan.
 type foresight struct {
 	l    *Loop
 	plan *plan.Plan
@@ -18,8 +17,8 @@ type foresight struct {
 	stop func()
 }
 
-// foresee tells the dataset the batches of a plan. It returns nil if the dataset does not
-// use that. A panic of the dataset becomes an error.
+// foresee tells the dataset the batches of a plan. It returns nil if the dataset does not use that. A panic of the
+// dataset becomes an error.
 func (l *Loop) foresee(p *plan.Plan) (*foresight, error) {
 	if p.Samples == dataset.Unknown {
 		return nil, nil // the future is not known
@@ -45,8 +44,7 @@ func (l *Loop) nextBase() int {
 	return l.cursor.Ahead()
 }
 
-// end tells the dataset that the epoch is over. A panic of the dataset is for Close to
-// return.
+// end tells the dataset that the epoch is over. A panic of the dataset is for Close to return.
 func (f *foresight) end() { f.ended(usercode.Call(f.doEnd)) }
 
 func (f *foresight) doEnd() error {
@@ -63,9 +61,8 @@ func (f *foresight) ended(err error) {
 // Len is the number of batches of the plan.
 func (f *foresight) Len() int { return f.plan.Len() }
 
-// At appends the samples of a batch. Batches that an earlier loop has delivered have none,
-// and neither have those for which the sampler panics: the worker that begins such a
-// batch reports that.
+// At appends the samples of a batch. Batches that an earlier loop has delivered have none, and neither have those for
+// which the sampler panics: the worker that begins such a batch reports that.
 func (f *foresight) At(batch int, dst []int) (indices []int) {
 	if batch < 0 || batch >= f.plan.Len() {
 		return dst
@@ -110,8 +107,7 @@ func (f *foresight) done() int {
 	return f.begun()
 }
 
-// endForesights ends the foresights of epochs whose batches are all complete, or all of
-// them if the loop has stopped.
+// endForesights ends the foresights of epochs whose batches are all complete, or all of them if the loop has stopped.
 func (l *Loop) endForesights() {
 	for f := l.overForesight(); f != nil; f = l.overForesight() {
 		f.endInTime()

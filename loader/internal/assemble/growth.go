@@ -8,9 +8,8 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
-// A growth is a loop's wait for more samples of a dataset whose length is unknown.
-// A loop begins one when all batches of its plan that are known have been begun. The
-// Team's mutex guards it.
+// A growth is a loop's wait for more samples of a dataset whose length is unknown. A loop begins one when all batches
+// of its plan that are known have been begun. The Team's mutex guards it.
 type growth struct {
 	plan   *plan.Plan      // the plan that waits for its next batch, or nil
 	idle   chan struct{}   // closed when the loop has nothing else to wait for
@@ -18,8 +17,8 @@ type growth struct {
 	done   <-chan struct{} // closed when the wait is over; nil if the loop itself waits
 }
 
-// demand begins a growth, unless there is one. Without workers the loop does the waiting
-// later. The Team's mutex is held.
+// demand begins a growth, unless there is one. Without workers the loop does the waiting later. The Team's mutex is
+// held.
 func (l *Loop) demand() {
 	if l.growth.plan != nil || l.stopped.Load() {
 		return
@@ -35,8 +34,7 @@ func (l *Loop) demand() {
 	l.growth.done = l.t.background(fmt.Sprintf("waiting for %d samples of a dataset of unknown length", n), wait, done)
 }
 
-// starve tells the dataset that the loop waits for its samples and has no batch left. The
-// Team's mutex is held.
+// starve tells the dataset that the loop waits for its samples and has no batch left. The Team's mutex is held.
 func (l *Loop) starve() {
 	if g := &l.growth; g.plan != nil && !g.closed {
 		close(g.idle)
@@ -44,8 +42,7 @@ func (l *Loop) starve() {
 	}
 }
 
-// growInline waits for samples in the loop's own goroutine. It reports false if none are
-// needed.
+// growInline waits for samples in the loop's own goroutine. It reports false if none are needed.
 func (l *Loop) growInline() bool {
 	l.t.mu.Lock()
 	wanted := !l.advance() && l.growth.plan != nil
@@ -89,8 +86,7 @@ func (l *Loop) grown(p *plan.Plan, n, have int, ended bool, err error) {
 	l.notify()
 }
 
-// awaitGrowth waits until the dataset has noticed that the loop has stopped, at most for
-// the Timeout if there is one.
+// awaitGrowth waits until the dataset has noticed that the loop has stopped, at most for the Timeout if there is one.
 func (l *Loop) awaitGrowth() {
 	l.t.mu.Lock()
 	done := l.growth.done

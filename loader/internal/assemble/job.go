@@ -84,8 +84,7 @@ func (j *Job) publish() {
 	j.claims.Store(uint64(rows) << 32)
 }
 
-// claim takes up to n rows: from up to, but not including, to. Both are 0 when no
-// rows are left.
+// claim takes up to n rows: from up to, but not including, to. Both are 0 when no rows are left.
 //
 // A late worker may call it when the Job already has another batch. Then it claims rows of that batch, or none if that
 // batch is not published yet. Both are right, because one atomic number holds the number of rows and the next one.
@@ -156,9 +155,8 @@ func (j *Job) breaks(err error) {
 	}
 }
 
-// seal makes the batch ready for delivery: failures are sorted, good rows moved
-// together, and ragged fields joined. The worker that finished the last row calls
-// it.
+// seal makes the batch ready for delivery: failures are sorted, good rows moved together, and ragged fields joined. The
+// worker that finished the last row calls it.
 func (j *Job) seal(policy Policy) {
 	j.claims.Store(0)
 	slices.SortStableFunc(j.failed, func(a, b failure) int { return cmp.Compare(a.row, b.row) })

@@ -131,8 +131,8 @@ func (l *Loop) expired() (*Job, error) {
 func (l *Loop) look() (j *Job, over bool, err error) {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
-	// This is under the mutex, because samples that see the context done complete their batch. Such a batch must not
-	// be delivered.
+	// This is under the mutex, because samples that see the context done complete their batch. Such a batch must not be
+	// delivered.
 	if err := context.Cause(l.ctx); err != nil {
 		return nil, true, ended(err)
 	}
@@ -210,8 +210,8 @@ func (l *Loop) First() *plan.Plan {
 	return l.cursor.First()
 }
 
-// workInline assembles the next batch or plans the next epoch in the loop's own goroutine. It reports false if there
-// is no slab for a batch.
+// workInline assembles the next batch or plans the next epoch in the loop's own goroutine. It reports false if there is
+// no slab for a batch.
 func (l *Loop) workInline() bool {
 	if !l.enterInline() {
 		return false
@@ -265,8 +265,8 @@ func (l *Loop) halt(cause error) {
 	l.notify()
 }
 
-// Stop ends the loop. When it returns, all its workers have ended or are abandoned, and its slabs are free but for those
-// of abandoned workers and of batches that are not released. Another loop begins only after [Loop.Close].
+// Stop ends the loop. When it returns, all its workers have ended or are abandoned, and its slabs are free but for
+// those of abandoned workers and of batches that are not released. Another loop begins only after [Loop.Close].
 func (l *Loop) Stop() {
 	l.halt(nil)
 	l.join()

@@ -7,8 +7,8 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// placeRows places several rows by one call. If it fails, the caller places them one
-// by one, to find out which of them fail.
+// placeRows places several rows by one call. If it fails, the caller places them one by one, to find out which of them
+// fail.
 func (w *worker) placeRows(j *Job, from, to int) (err error) {
 	for _, index := range j.Slab.Indices[from:to] {
 		if err := j.Plan.InRange(index); err != nil {
@@ -68,8 +68,8 @@ func (w *worker) reset(draw *slots.Draw, j *Job, row, attempt int) {
 	draw.Reset(w.t.cfg.Seed+uint64(attempt)<<32, j.Epoch(), j.Slab.Draws[row])
 }
 
-// A rowSlots is a range of a job's rows as [dataset.Slots]. Every row has a draw of
-// its own. If At is called again for a row, its random numbers continue.
+// A rowSlots is a range of a job's rows as [dataset.Slots]. Every row has a draw of its own. If At is called again for
+// a row, its random numbers continue.
 type rowSlots struct {
 	w        *worker
 	j        *Job
@@ -89,8 +89,7 @@ func (s *rowSlots) begin(w *worker, j *Job, from, to int) {
 
 func (s *rowSlots) Len() int { return s.to - s.from }
 
-// At panics if there is no slot k. A row beyond the range is another worker's, or in other
-// memory.
+// At panics if there is no slot k. A row beyond the range is another worker's, or in other memory.
 func (s *rowSlots) At(k int) dataset.Slot {
 	if uint(k) >= uint(s.Len()) {
 		panic(fmt.Sprintf("loader: Slots.At(%d): want an index from 0 to %d", k, s.Len()-1))

@@ -10,15 +10,15 @@ import (
 )
 
 // An errand is a call of user code in a goroutine of its own, which may take long: of the sampler, which plans the next
-// epoch while the current one is loaded; a wait for more samples; or the end of a foresight. The goroutine belongs to the
-// Team, so that a loop can end before it. Close waits for it.
+// epoch while the current one is loaded; a wait for more samples; or the end of a foresight. The goroutine belongs to
+// the Team, so that a loop can end before it. Close waits for it.
 type errand struct {
 	doing string // in words
 	begun time.Time
 }
 
-// background calls f in a goroutine of its own, and then done with its error, which may be that of a panic or
-// of runtime.Goexit. ended is closed when both have returned. The Team's mutex is held.
+// background calls f in a goroutine of its own, and then done with its error, which may be that of a panic or of
+// runtime.Goexit. ended is closed when both have returned. The Team's mutex is held.
 func (t *Team) background(doing string, f func() error, done func(error)) (ended <-chan struct{}) {
 	p := &errand{doing: doing, begun: time.Now()}
 	over := make(chan struct{})
@@ -41,16 +41,16 @@ func (t *Team) endErrand(p *errand) {
 	t.outside.leave()
 }
 
-// advance moves the cursor to a batch that is to be delivered. It reports whether there is one
-// now. The Team's mutex is held.
+// advance moves the cursor to a batch that is to be delivered. It reports whether there is one now. The Team's mutex is
+// held.
 func (l *Loop) advance() bool {
 	ready := l.cursor.Ready()
 	l.supply()
 	return ready
 }
 
-// supply begins what the cursor needs: the plan of the next epoch, or more samples. Without workers
-// the loop does that later. The Team's mutex is held.
+// supply begins what the cursor needs: the plan of the next epoch, or more samples. Without workers the loop does that
+// later. The Team's mutex is held.
 func (l *Loop) supply() {
 	if err := l.cursor.Err(); err != nil {
 		l.fail(err)
@@ -82,8 +82,7 @@ func (l *Loop) plan(from plan.Position, next *upcoming) (err error) {
 	return err
 }
 
-// planned gives a plan, or the error in its place, to the cursor, and keeps what the
-// dataset was told of it.
+// planned gives a plan, or the error in its place, to the cursor, and keeps what the dataset was told of it.
 func (l *Loop) planned(from plan.Position, next *upcoming, err error) {
 	if err == errGoexit {
 		err = fmt.Errorf("loader: epoch %d: %w", from.Epoch, err)
@@ -107,8 +106,7 @@ func (l *Loop) keep(next *upcoming, err error) bool {
 	return next.foresight == nil
 }
 
-// planInline makes the next plan in the loop's own goroutine. It reports false if no
-// plan is needed.
+// planInline makes the next plan in the loop's own goroutine. It reports false if no plan is needed.
 func (l *Loop) planInline() bool {
 	l.t.mu.Lock()
 	wanted := !l.advance()

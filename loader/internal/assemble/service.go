@@ -14,13 +14,15 @@ type Service interface {
 	Fill(ctx context.Context, b Filled) error
 }
 
-// Filled is the memory of one batch, to be filled by a [Service]. Only the worker that has claimed its first row uses it.
+// Filled is the memory of one batch, to be filled by a [Service]. Only the worker that has claimed its first row uses
+// it.
 type Filled struct{ j *Job }
 
 // Epoch is the epoch of the batch.
 func (b Filled) Epoch() int { return b.j.Epoch() }
 
-// Draw is the place of the epoch's global order from which Number counts: 0 if it is a multiple of the draws of a batch.
+// Draw is the place of the epoch's global order from which Number counts: 0 if it is a multiple of the draws of a
+// batch.
 func (b Filled) Draw() int {
 	if !b.j.Plan.Aligned() {
 		return b.j.Plan.Begin()
@@ -36,8 +38,8 @@ func (b Filled) Number() int {
 	return b.j.Number()
 }
 
-// Reserve makes room for that many samples and returns the slice of their indices. It may be called again: then the batch
-// is empty again.
+// Reserve makes room for that many samples and returns the slice of their indices. It may be called again: then the
+// batch is empty again.
 func (b Filled) Reserve(rows int) (indices []int, err error) {
 	s := b.j.Slab
 	if err := s.Reserve(rows); err != nil {

@@ -130,8 +130,8 @@ type Attempt struct {
 	Stages []slots.Span // valid during the hook
 }
 
-// tried calls place, which is an attempt to place rows, and then the hook for it. It returns the error of place, or those
-// of both.
+// tried calls place, which is an attempt to place rows, and then the hook for it. It returns the error of place, or
+// those of both.
 func (w *worker) tried(j *Job, row, rows, index int, place func() error) error {
 	w.clock.Record()
 	a := Attempt{Job: j, Worker: w.id, Row: row, Rows: rows, Index: index, Err: place()}

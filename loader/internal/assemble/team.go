@@ -1,6 +1,6 @@
-// Package assemble fills slabs with batches. A [Team] has the workers of a loader, which stay from loop to loop with their
-// Readers. A [Loop] is one loop over some epochs: its workers begin batches, claim rows, place samples and help with the
-// batch that the loop waits for; [Loop.Next] gives the batches in order.
+// Package assemble fills slabs with batches. A [Team] has the workers of a loader, which stay from loop to loop with
+// their Readers. A [Loop] is one loop over some epochs: its workers begin batches, claim rows, place samples and help
+// with the batch that the loop waits for; [Loop.Next] gives the batches in order.
 //
 // It starts the goroutines of workers, one for every epoch that is planned, and one for every wait for samples of a
 // dataset of unknown length. It does not decide how many workers there are, and delivers to nobody.
@@ -125,8 +125,8 @@ func (t *Team) Begin(ctx context.Context, from plan.Position, until int) (*Loop,
 }
 
 // Close ends the loop that runs, if any, waits for all workers, and closes their Readers and the pool. It is called
-// once. It waits for calls of user code that last longer than the Timeout for the Timeout twice, and returns those
-// that have not returned.
+// once. It waits for calls of user code that last longer than the Timeout for the Timeout twice, and returns those that
+// have not returned.
 func (t *Team) Close() (left []Activity, err error) {
 	if l := t.shut(); l != nil {
 		l.halt(ErrClosed)
@@ -165,7 +165,8 @@ func (t *Team) fails(err error) {
 // Active is the number of workers that are to work.
 func (t *Team) Active() int { return int(t.active.Load()) }
 
-// Limit is the number of workers that can open the dataset, and the error of the next one, if an added worker could not.
+// Limit is the number of workers that can open the dataset, and the error of the next one, if an added worker could
+// not.
 func (t *Team) Limit() (workers int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

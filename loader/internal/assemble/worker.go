@@ -101,8 +101,8 @@ func (w *worker) main(l *Loop) {
 	}
 }
 
-// begin prepares the worker for a loop. If its Reader cannot be opened, the loop ends with that error, and begin reports
-// false.
+// begin prepares the worker for a loop. If its Reader cannot be opened, the loop ends with that error, and begin
+// reports false.
 func (w *worker) begin(l *Loop) bool {
 	w.ctx = slots.WithWorker(l.ctx, w.id)
 	w.own, w.claimed = nil, 0

@@ -10,8 +10,8 @@ import (
 type Outline struct {
 	Plans *plan.Planner
 	Spec  dataset.Spec // of batches
-	// Text describes everything that decides the content of batches, except the samples and the rank: "batches of 32
-	// of 334 samples; order Shuffle(334 samples, seed 7); seed 7; errors end the loop". Steps of Collate appear by
-	// their String, or by their type.
+	// Text describes everything that decides the content of batches, except the samples and the rank: "batches of 32 of
+	// 334 samples; order Shuffle(334 samples, seed 7); seed 7; errors end the loop". Steps of Collate appear by their
+	// String, or by their type.
 	Text string
 }

@@ -13,8 +13,8 @@ type Ref struct {
 	N    int
 }
 
-// A Cursor goes over the batches of several epochs, without those that an earlier loop has delivered. It does not
-// wait: it says what it needs first, a plan ([Cursor.Due]) or samples ([Cursor.Lacks]), and is told when that is there.
+// A Cursor goes over the batches of several epochs, without those that an earlier loop has delivered. It does not wait:
+// it says what it needs first, a plan ([Cursor.Due]) or samples ([Cursor.Lacks]), and is told when that is there.
 type Cursor struct {
 	planner *Planner
 	samples int
@@ -178,8 +178,8 @@ func (p Position) Delivered(n int) bool {
 	return delivered
 }
 
-// Next plans the first epoch with batches, from a position on and before epoch until. If there is none, the plan is that
-// of the last epoch. It calls the sampler, so it may take long.
+// Next plans the first epoch with batches, from a position on and before epoch until. If there is none, the plan is
+// that of the last epoch. It calls the sampler, so it may take long.
 func (p *Planner) Next(ctx context.Context, from Position, until int) (*Plan, error) {
 	for ; ; from = p.start(from.Epoch+1, from.Samples) {
 		plan, err := p.Plan(ctx, from)

@@ -1,8 +1,8 @@
-// Package plan says which samples each batch of a loader has: in one epoch ([Plan]), over many ([Cursor]), and after
-// a [Position] at which an earlier program stopped ([Ledger] knows which batches were delivered).
+// Package plan says which samples each batch of a loader has: in one epoch ([Plan]), over many ([Cursor]), and after a
+// [Position] at which an earlier program stopped ([Ledger] knows which batches were delivered).
 //
-// It computes, and nothing else: it starts no goroutine and has no mutex. It calls the sampler, and no other code of
-// a user. A Planner and a Plan may be used by several goroutines at once, but for what grows a Plan. A Cursor and a
+// It computes, and nothing else: it starts no goroutine and has no mutex. It calls the sampler, and no other code of a
+// user. A Planner and a Plan may be used by several goroutines at once, but for what grows a Plan. A Cursor and a
 // Ledger have one owner.
 package plan
 

@@ -39,8 +39,8 @@ func (p *Planner) start(epoch, samples int) Position {
 	return Position{Version: version, Epoch: epoch, Seed: p.Seed, Samples: samples}
 }
 
-// Check reports why a loop cannot resume at a position. It plans no epoch, so it does not compare the position with
-// the epoch's order.
+// Check reports why a loop cannot resume at a position. It plans no epoch, so it does not compare the position with the
+// epoch's order.
 func (p *Planner) Check(from Position) error {
 	switch {
 	case from.Version == 0:

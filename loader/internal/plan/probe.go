@@ -31,8 +31,7 @@ func probeOrder(epoch int, o sampler.Order) string {
 	return probe(epoch, "samples", o.Len(), func(k int, dst []int) []int { return append(dst, o.At(k)) })
 }
 
-// probe hashes the samples at some of n places, which are spread evenly and include
-// both ends.
+// probe hashes the samples at some of n places, which are spread evenly and include both ends.
 func probe(epoch int, what string, n int, at func(k int, dst []int) []int) string {
 	sum := sha256.New()
 	var found []int

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// An arena holds a batch's ragged rows until they are joined. A row is a piece of
-// one of a few chunks. All chunks go back to their stock at once. An arena is a
-// [slots.Source].
+// An arena holds a batch's ragged rows until they are joined. A row is a piece of one of a few chunks. All chunks go
+// back to their stock at once. An arena is a [slots.Source].
 type arena struct {
 	stock *stock
 
@@ -21,8 +20,8 @@ type arena struct {
 // The length of every piece is a multiple of piece, in bytes.
 const piece = 16
 
-// Grow makes a row n bytes long and keeps its beginning. The row that was cut last
-// grows in place. Grow panics if there is not enough memory.
+// Grow makes a row n bytes long and keeps its beginning. The row that was cut last grows in place. Grow panics if there
+// is not enough memory.
 func (a *arena) Grow(row []byte, n int) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -38,8 +37,7 @@ func (a *arena) Grow(row []byte, n int) []byte {
 	return grown
 }
 
-// last reports whether the row is the piece that was cut last, and where it begins
-// in the last chunk.
+// last reports whether the row is the piece that was cut last, and where it begins in the last chunk.
 func (a *arena) last(row []byte) (at int, ok bool) {
 	if cap(row) == 0 || len(a.chunks) == 0 {
 		return 0, false

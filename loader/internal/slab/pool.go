@@ -3,8 +3,8 @@
 // out and takes them back, and keeps them and all ragged memory within a budget.
 //
 // It knows nothing of plans and workers, and starts no goroutine. The mutex of a Pool guards which slabs there are and
-// what each is used for; that of a stock guards its free blocks. A Pool's mutex may be held when a stock's is taken, and
-// neither is held while the Allocator is called, which is code of the user.
+// what each is used for; that of a stock guards its free blocks. A Pool's mutex may be held when a stock's is taken,
+// and neither is held while the Allocator is called, which is code of the user.
 package slab
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/penstock-go/penstock/internal/usercode"
 )
 
-// Fewest is the number of slabs with which workers always have something to do: one is in the loop body, one is complete
-// and one is filled.
+// Fewest is the number of slabs with which workers always have something to do: one is in the loop body, one is
+// complete and one is filled.
 const Fewest = 3
 
 // A Config says what slabs there are.
@@ -191,8 +191,8 @@ func (p *Pool) Grow() {
 	_, err = p.Add()
 }
 
-// Room reports whether there is a slab for another batch. If the number of slabs is bounded by their size, ragged fields
-// count too, as soon as their sizes are known: some slabs then stay empty while others hold large batches.
+// Room reports whether there is a slab for another batch. If the number of slabs is bounded by their size, ragged
+// fields count too, as soon as their sizes are known: some slabs then stay empty while others hold large batches.
 func (p *Pool) Room() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,7 +219,8 @@ func (p *Pool) room() bool {
 	return max(p.stocks.used(), Product(taken, typical)) <= p.Budget-int(p.stocks.slabs.Load())-typical
 }
 
-// fits reports whether the budget has room for another batch as large as the largest so far, or nothing is being filled.
+// fits reports whether the budget has room for another batch as large as the largest so far, or nothing is being
+// filled.
 func (p *Pool) fits() bool {
 	if p.used[open]+p.used[full] == 0 {
 		return true
@@ -288,8 +289,8 @@ func (p *Pool) grew(rows int) {
 	p.rows = max(p.rows, rows)
 }
 
-// Put takes back a slab that was vacated. If the pool is closed, or has more memory than the budget allows, or will when
-// all slabs have had the largest batch, memory goes back to the Allocator.
+// Put takes back a slab that was vacated. If the pool is closed, or has more memory than the budget allows, or will
+// when all slabs have had the largest batch, memory goes back to the Allocator.
 func (p *Pool) Put(s *Slab) error {
 	p.mu.Lock()
 	p.change(s, unused)

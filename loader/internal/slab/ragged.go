@@ -61,8 +61,8 @@ func (s *Slab) CheckRow(row int) error {
 	return nil
 }
 
-// Fill makes room for a ragged field as a whole: n bytes of values, and the rows+1 offsets in elements, both of which the
-// caller writes.
+// Fill makes room for a ragged field as a whole: n bytes of values, and the rows+1 offsets in elements, both of which
+// the caller writes.
 func (s *Slab) Fill(column, rows, n int) (values []byte, ends []int, err error) {
 	c, stock := &s.ragged[column], &s.pool.stocks.values
 	err = stock.put(c.block) // of an earlier attempt
@@ -135,8 +135,8 @@ func (c *ragged) pack(f dataset.Field, rows int, values *stock) (total int, err 
 	return total, nil
 }
 
-// Pad returns n bytes of memory for a padded ragged field, or for its mask. Another call reuses it. The error is that of
-// memory.
+// Pad returns n bytes of memory for a padded ragged field, or for its mask. Another call reuses it. The error is that
+// of memory.
 func (s *Slab) Pad(column int, mask bool, n int) ([]byte, error) {
 	block := &s.ragged[column].padded
 	if mask {

@@ -8,11 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// A stock hands out blocks of memory whose size differs from batch to batch, and
-// takes them back. It keeps as many free bytes as its batches need on average, and
-// half as many more. The rest goes back to its Allocator: the blocks that were
-// unused the longest first, and at once a block that is much larger than most
-// batches need.
+// A stock hands out blocks of memory whose size differs from batch to batch, and takes them back. It keeps as many free
+// bytes as its batches need on average, and half as many more. The rest goes back to its Allocator: the blocks that
+// were unused the longest first, and at once a block that is much larger than most batches need.
 type stock struct {
 	memory  Allocator
 	room    func(n int) error // called before an allocation of n bytes; may be nil
@@ -121,8 +119,8 @@ func (s *stock) get(n int) ([]byte, error) {
 	return b, err
 }
 
-// find takes the smallest free block of at least n bytes. It returns nil if there is
-// none, or if more than half of the block would be wasted.
+// find takes the smallest free block of at least n bytes. It returns nil if there is none, or if more than half of the
+// block would be wasted.
 func (s *stock) find(n int) []byte {
 	const small = 64 << 10 // so little waste is cheaper than a call of an Allocator
 	s.mu.Lock()
@@ -150,8 +148,8 @@ func (s *stock) put(b []byte) error {
 	return s.release(s.surplus(b))
 }
 
-// surplus adds a block, which may be nil, to the free ones. It removes and returns
-// the blocks that the stock does not keep.
+// surplus adds a block, which may be nil, to the free ones. It removes and returns the blocks that the stock does not
+// keep.
 func (s *stock) surplus(b []byte) (surplus [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

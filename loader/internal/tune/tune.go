@@ -1,11 +1,10 @@
-// Package tune decides how many workers a loader has. Numbers go in, a number and a reason come
-// out: it has no clock, no goroutine and no effect on anything else.
+// Package tune decides how many workers a loader has. Numbers go in, a number and a reason come out: it has no clock,
+// no goroutine and no effect on anything else.
 //
-// A loader begins with a worker per processor. That is right where samples compute. Where workers
-// wait, for storage as a rule, more of them help, and Little's law says how many: if N workers
-// that are busy keep U processors busy, then N·P/U of them keep all P busy. A loop body that takes
-// at most R samples per second needs no more than R times as many workers as a sample takes
-// seconds. So the rule is:
+// A loader begins with a worker per processor. That is right where samples compute. Where workers wait, for storage as
+// a rule, more of them help, and Little's law says how many: if N workers that are busy keep U processors busy, then
+// N·P/U of them keep all P busy. A loop body that takes at most R samples per second needs no more than R times as many
+// workers as a sample takes seconds. So the rule is:
 //
 //  1. Measure until every worker has placed some samples. U is the processor time of the program,
 //     with the time that its threads waited for a processor, which other programs had. It counts
@@ -21,16 +20,16 @@
 //     another load: begin again. Whenever that happens soon after the last time, it takes twice as
 //     many measurements to believe it, so a load that is never the same does not keep it busy.
 //
-// If the loop body is the limit, workers that it does not need are parked. If the loop waits then,
-// they come back, and it takes longer until some are parked again.
+// If the loop body is the limit, workers that it does not need are parked. If the loop waits then, they come back, and
+// it takes longer until some are parked again.
 //
-// Where reads are most of the time but the program keeps the processors busy, reads may copy data
-// that is in memory, or the rest of the program may compute. One step to twice as many workers
-// tells: if they load a third more, reads wait, and the stages alone count.
+// Where reads are most of the time but the program keeps the processors busy, reads may copy data that is in memory, or
+// the rest of the program may compute. One step to twice as many workers tells: if they load a third more, reads wait,
+// and the stages alone count.
 //
-// Batches that take unequal times make workers wait for memory while the loop waits for one slow
-// sample. Then there are twice as many slabs, and so on up to those that workers can fill while the
-// slowest batch is assembled: more of them would stay empty.
+// Batches that take unequal times make workers wait for memory while the loop waits for one slow sample. Then there are
+// twice as many slabs, and so on up to those that workers can fill while the slowest batch is assembled: more of them
+// would stay empty.
 package tune
 
 import (
@@ -40,8 +39,8 @@ import (
 )
 
 const (
-	// Most is how many workers there are at most, unless there are more processors: each may
-	// have an open file, and memory of its own.
+	// Most is how many workers there are at most, unless there are more processors: each may have an open file, and
+	// memory of its own.
 	Most = 256
 	// cheap is the time of a sample below which workers that share a batch are in each other's way.
 	cheap = 20 * time.Microsecond
@@ -181,8 +180,8 @@ func New(processors int) *Tuner {
 	}
 }
 
-// Step is told what the loader did since Step last reported true. It reports whether that was
-// enough to decide, and then the choice may be another one.
+// Step is told what the loader did since Step last reported true. It reports whether that was enough to decide, and
+// then the choice may be another one.
 func (t *Tuner) Step(w Window, l Limits) bool {
 	if !t.full(&w) {
 		return false
@@ -220,8 +219,8 @@ func (t *Tuner) full(w *Window) bool {
 	return w.Took >= usual && w.Samples >= max(16, 4*t.Workers) && w.Batches != 1
 }
 
-// needs is the number of workers that keep the processors, or the loop body, busy, and the share
-// of their time that workers wait. The number is 0 if that is not known.
+// needs is the number of workers that keep the processors, or the loop body, busy, and the share of their time that
+// workers wait. The number is 0 if that is not known.
 func (t *Tuner) needs(w *Window, l Limits) (need, waiting float64) {
 	busy, body := w.busy(t.Workers), w.Took-w.Waited
 	computed, staged := w.Staged-w.Reading, w.Staged > busy/2
@@ -380,8 +379,8 @@ func (t *Tuner) unpark() bool {
 	return true
 }
 
-// deepen asks for more slabs if workers wait for memory while the loop waits for them, unless
-// there are as many as they can fill while the slowest batch is assembled.
+// deepen asks for more slabs if workers wait for memory while the loop waits for them, unless there are as many as they
+// can fill while the slowest batch is assembled.
 func (t *Tuner) deepen(w *Window, l Limits) bool {
 	const share = 4 // of the time that both wait at least, or they wait for something else as well
 	if !l.Deeper || t.Tiny || w.Waited < w.Took/share || w.Short < time.Duration(t.Workers)*w.Took/share {

@@ -79,8 +79,7 @@ func (d *delivery) end() {
 	defer d.loop.Close()
 	d.gauge.stop()
 	d.loop.Stop()
-	d.l.aim()
-	d.l.team.Shrink()
+	d.l.shrink()
 }
 
 // run delivers batches to the loop body, until there are no more or the body or an error ends the loop.

@@ -9,11 +9,6 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
-func newTuning(l *Loader) *tuning {
-	t := &tuning{Tuner: tune.New(l.cfg.workers)}
-	return t
-}
-
 // slabs is the number of slabs for so many workers, if a slab has that many bytes.
 func (l *Loader) slabs(workers, bytes int) int {
 	c, t := &l.cfg, l.tuning
@@ -45,26 +40,34 @@ func (l *Loader) most() int {
 	return slab.Product(max(1, slabs-1), l.pool.Rows())
 }
 
-// follow makes the workers and the slabs follow the tuner.
+// follow makes the workers and the slabs follow the tuner. The mutex is held.
 func (l *Loader) follow() {
 	l.aim()
 	l.team.Staff(l.tuning.Workers)
 }
 
-// limit tells the tuner that no more workers can open the dataset, if that is so.
+// limit tells the tuner that no more workers can open the dataset, if that is so. The mutex is held.
 func (l *Loader) limit() {
 	if workers, err := l.team.Limit(); err != nil {
 		l.tuning.Limit(workers, fmt.Sprintf("there are no more than %s: %v", figures.Count(workers, "worker", "workers"), err))
 	}
 }
 
-// aim tells the pool how many slabs there are to be.
+// aim tells the pool how many slabs there are to be. The mutex is held.
 func (l *Loader) aim() {
 	workers := l.cfg.workers
 	if t := l.tuning; t != nil {
 		workers = t.Workers
 	}
 	l.pool.Aim(l.slabs(workers, l.pool.Bytes()), workers)
+}
+
+// shrink frees the slabs that are not needed.
+func (l *Loader) shrink() {
+	l.mu.Lock()
+	l.aim()
+	l.mu.Unlock()
+	l.team.Shrink()
 }
 
 // settings are the number of workers and slabs, and why.

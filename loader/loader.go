@@ -53,6 +53,7 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 	"github.com/penstock-go/penstock/loader/internal/slab"
+	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
 // A Loader turns a dataset into batches. Only one loop at a time may run over it. Its other methods may be called at
@@ -83,7 +84,7 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 		return nil, err
 	}
 	if l.cfg.auto {
-		l.tuning = newTuning(l)
+		l.tuning = &tuning{Tuner: tune.New(l.cfg.workers)}
 	}
 	if err := l.allocate(); err != nil {
 		return nil, err

@@ -3,8 +3,8 @@
 // out and takes them back, and keeps them and all ragged memory within a budget.
 //
 // It knows nothing of plans and workers, and starts no goroutine. The mutex of a Pool guards which slabs there are and
-// what each is used for; that of a stock guards its free blocks. A Pool's mutex may be held when a stock's is taken,
-// and neither is held while the Allocator is called, which is code of the user.
+// which are free; that of a stock guards its free blocks. A Pool's mutex may be held when a stock's is taken, and
+// neither is held while the Allocator is called, which is code of the user.
 package slab
 
 import (
@@ -13,6 +13,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/usercode"
@@ -37,13 +38,13 @@ type Pool struct {
 	Config
 	stocks stocks
 	ragged bool
+	used   [uses]atomic.Int32 // slabs by what they are used for, but for unused ones
 
 	mu      sync.Mutex
 	rows    int // of the largest slab
 	all     []*Slab
 	free    []*Slab
-	used    [uses]int // slabs by what they are used for, but for unused ones
-	target  int       // how many slabs there are to be
+	target  int // how many slabs there are to be
 	making  bool
 	refused error // why there are no more slabs
 	closed  bool
@@ -103,11 +104,10 @@ func (p *Pool) Held() int64 {
 }
 
 // Out is the number of slabs that are delivered and not given back, or lost.
-func (p *Pool) Out() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.used[out]
-}
+func (p *Pool) Out() int { return p.count(out) }
+
+// count is the number of slabs that are used for something.
+func (p *Pool) count(of use) int { return int(p.used[of].Load()) }
 
 // Add makes a slab. It calls the Allocator. A panic of it becomes an error.
 func (p *Pool) Add() (s *Slab, err error) {
@@ -222,17 +222,17 @@ func (p *Pool) room() bool {
 // fits reports whether the budget has room for another batch as large as the largest so far, or nothing is being
 // filled.
 func (p *Pool) fits() bool {
-	if p.used[open]+p.used[full] == 0 {
+	if p.count(open)+p.count(full) == 0 {
 		return true
 	}
 	largest := int(p.stocks.largest.Load())
 	if largest == 0 {
-		return p.used[open] == 0 // the size of batches is not known before the first one is complete
+		return p.count(open) == 0 // the size of batches is not known before the first one is complete
 	}
 	largest += largest / 8 // later ones may be a little larger
 	padded := &p.stocks.padded
 	used := int(p.stocks.slabs.Load()) + p.stocks.values.used() + max(padded.used(), padded.typical())
-	return Product(p.used[open]+1, largest) <= p.Budget-used
+	return Product(p.count(open)+1, largest) <= p.Budget-used
 }
 
 // Return takes back a slab that was taken and not used.
@@ -264,21 +264,15 @@ func (p *Pool) pop() *Slab {
 }
 
 // Filled notes that a slab is filled, or will not be.
-func (p *Pool) Filled(s *Slab) { p.turn(s, full) }
+func (p *Pool) Filled(s *Slab) { p.change(s, full) }
 
 // Delivered notes that a slab is delivered, or lost.
-func (p *Pool) Delivered(s *Slab) { p.turn(s, out) }
+func (p *Pool) Delivered(s *Slab) { p.change(s, out) }
 
-func (p *Pool) turn(s *Slab, to use) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.change(s, to)
-}
-
-// change changes what a slab is used for. The mutex is held.
+// change changes what a slab is used for. Only who has the slab calls it.
 func (p *Pool) change(s *Slab, to use) {
-	p.used[s.use]--
-	p.used[to]++
+	p.used[s.use].Add(-1)
+	p.used[to].Add(1)
 	s.use = to
 }
 

@@ -18,7 +18,7 @@ type Slab struct {
 	Draws   []int64 // their places in the global order
 
 	pool    *Pool
-	use     use // guarded by the pool's mutex
+	use     use // changed by who has the slab
 	rows    int // capacity
 	block   []byte
 	fields  []*slots.Field // shared by the cells of a field

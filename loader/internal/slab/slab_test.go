@@ -85,7 +85,8 @@ func TestMemoryWhoseFreePanicsCountsNoLonger(t *testing.T) {
 // TestBudgetHoldsWhereProductsOverflow, as they do early where an int has 32 bits.
 func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1 << 20}}}, Memory: Heap{}, Budget: math.MaxInt / 2, Bounded: true}, 1)
-	p.all, p.free, p.target, p.used[open], p.ragged = make([]*Slab, 9), make([]*Slab, 5), 10, 4, true
+	p.all, p.free, p.target, p.ragged = make([]*Slab, 9), make([]*Slab, 5), 10, true
+	p.used[open].Store(4)
 	p.stocks.slabs.Store(1 << 10)
 	p.stocks.largest.Store(math.MaxInt / 4)
 	if p.fits() {

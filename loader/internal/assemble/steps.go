@@ -15,6 +15,9 @@ import (
 // StageCollate lasts while steps run.
 const StageCollate = "collate"
 
+// option is the option of package loader that sets steps, for errors.
+const option = "Collate"
+
 // Steps change batches once their samples are placed.
 type Steps struct {
 	steps   []dataset.BatchStep
@@ -148,7 +151,7 @@ func (c *Steps) apply(k int, apply dataset.BatchApply, dst, src dataset.Columns)
 	if s, ok := c.steps[k].(fmt.Stringer); ok {
 		name = fmt.Sprintf(" (%v)", s)
 	}
-	return fmt.Errorf("Collate: step %d%s: %w", k, name, err)
+	return fmt.Errorf("%s: step %d%s: %w", option, k, name, err)
 }
 
 // batchSeed is "collate\0" in ASCII.

@@ -47,6 +47,9 @@ func CheckMachine(n int) error {
 	return nil
 }
 
+// option is the option of package loader that sets the Allocator, for errors.
+const option = "Memory"
+
 // alloc calls an Allocator for n bytes, more than 0. The result may be longer.
 func alloc(memory Allocator, n int) ([]byte, error) {
 	b, err := memory.Alloc(n)
@@ -55,9 +58,9 @@ func alloc(memory Allocator, n int) ([]byte, error) {
 	}
 	switch address := uintptr(unsafe.Pointer(unsafe.SliceData(b))); {
 	case len(b) < n:
-		err = fmt.Errorf("Memory: Alloc(%d) returned %d bytes", n, len(b))
+		err = fmt.Errorf("%s: Alloc(%d) returned %d bytes", option, n, len(b))
 	case address%alignment != 0:
-		err = fmt.Errorf("Memory: Alloc(%d) returned memory that is not aligned to %d bytes", n, alignment)
+		err = fmt.Errorf("%s: Alloc(%d) returned memory that is not aligned to %d bytes", option, n, alignment)
 	default:
 		return b, nil
 	}

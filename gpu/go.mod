@@ -9,9 +9,6 @@ require (
 	golang.org/x/sync v0.24.0
 )
 
-require (
-	github.com/klauspost/compress v1.20.3 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-)
+require golang.org/x/sys v0.49.0 // indirect
 
 replace github.com/penstock-go/penstock => ../

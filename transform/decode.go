@@ -7,13 +7,13 @@ import (
 	"math"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/bmp"
-	"github.com/penstock-go/penstock/internal/gif"
-	"github.com/penstock-go/penstock/internal/jpeg"
-	"github.com/penstock-go/penstock/internal/photo"
-	"github.com/penstock-go/penstock/internal/pnm"
-	"github.com/penstock-go/penstock/internal/tiff"
-	"github.com/penstock-go/penstock/internal/webp"
+	"github.com/penstock-go/penstock/internal/codec/bmp"
+	"github.com/penstock-go/penstock/internal/codec/gif"
+	"github.com/penstock-go/penstock/internal/codec/jpeg"
+	"github.com/penstock-go/penstock/internal/codec/photo"
+	"github.com/penstock-go/penstock/internal/codec/pnm"
+	"github.com/penstock-go/penstock/internal/codec/tiff"
+	"github.com/penstock-go/penstock/internal/codec/webp"
 )
 
 // A decoder reads one file after the other. The size is known before any pixel is

@@ -8,8 +8,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/penstock-go/penstock/internal/codec/tiff"
 	"github.com/penstock-go/penstock/internal/steps"
-	"github.com/penstock-go/penstock/internal/tiff"
 )
 
 // Decoder adds a format to those that files may have: HEIC, AVIF, JPEG XL, or one of

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"image"
 
-	"github.com/penstock-go/penstock/internal/bmp"
+	"github.com/penstock-go/penstock/internal/codec/bmp"
+	"github.com/penstock-go/penstock/internal/codec/gif"
+	"github.com/penstock-go/penstock/internal/codec/png"
+	"github.com/penstock-go/penstock/internal/codec/pnm"
+	"github.com/penstock-go/penstock/internal/codec/tiff"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/gif"
-	"github.com/penstock-go/penstock/internal/png"
-	"github.com/penstock-go/penstock/internal/pnm"
-	"github.com/penstock-go/penstock/internal/tiff"
 )
 
 // A maskFile is a mask that is decoded up to the last row that was asked for. Its numbers are

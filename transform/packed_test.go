@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset/packed"
-	"github.com/penstock-go/penstock/internal/photo"
+	"github.com/penstock-go/penstock/internal/codec/photo"
 )
 
 func TestPackedPhotosKeepTheirOrientation(t *testing.T) {

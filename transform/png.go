@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/penstock-go/penstock/internal/exif"
-	"github.com/penstock-go/penstock/internal/png"
+	"github.com/penstock-go/penstock/internal/codec/exif"
+	"github.com/penstock-go/penstock/internal/codec/png"
 )
 
 // A pngDecoder adds the orientation to png.Decoder.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/tiff"
+	"github.com/penstock-go/penstock/internal/codec/tiff"
 )
 
 // A program is a compiled list of steps: operations in order, and how the last

@@ -5,7 +5,7 @@ import (
 	"image"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/jpeg"
+	"github.com/penstock-go/penstock/internal/codec/jpeg"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 

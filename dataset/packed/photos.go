@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/blockcode"
-	"github.com/penstock-go/penstock/internal/photo"
+	"github.com/penstock-go/penstock/internal/codec/blockcode"
+	"github.com/penstock-go/penstock/internal/codec/photo"
 )
 
 // A Level says how [Photos] codes photos: [Fast] or [Small].

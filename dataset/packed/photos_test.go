@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write testdata/photos.packed anew")
 // fewPhotos has two small JPEG files and a text, with labels and names.
 func fewPhotos(t testing.TB) namedFiles {
 	t.Helper()
-	archive, err := zip.OpenReader("../../internal/jpeg/testdata/images.zip")
+	archive, err := zip.OpenReader("../../internal/codec/jpeg/testdata/images.zip")
 	if err != nil {
 		t.Fatal(err)
 	}

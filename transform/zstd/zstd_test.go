@@ -15,14 +15,14 @@ import (
 	"github.com/penstock-go/penstock/transform/zstd"
 )
 
-// files are those of internal/tiff with Zstandard frames.
+// files are those of internal/codec/tiff with Zstandard frames.
 func files(t *testing.T) (all []pillowtest.File) {
 	t.Helper()
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir("../../internal/tiff")
+	t.Chdir("../../internal/codec/tiff")
 	defer t.Chdir(here)
 	for _, f := range pillowtest.Files(t) {
 		if strings.Contains(f.Name, "zstd") && f.RGB != "" {

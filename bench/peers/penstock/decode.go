@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/penstock-go/penstock/internal/jpeg"
+	"github.com/penstock-go/penstock/internal/codec/jpeg"
 )
 
 // decodeFiles decodes whole photos, as often as passes says. It prints a checksum of all

@@ -1,4 +1,4 @@
-// Blockcode generates the AVX2 and AVX-512 kernels of internal/blockcode.
+// Blockcode generates the AVX2 and AVX-512 kernels of internal/codec/blockcode.
 package main
 
 import . "github.com/mmcloughlin/avo/build"

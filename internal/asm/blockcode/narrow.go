@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The layout of kernelTables in internal/blockcode.
+// The layout of kernelTables in internal/codec/blockcode.
 const (
 	tableShuffles = 64  // eight of 32 bytes
 	tableSpread   = 320 // 256 of 8 bytes

@@ -1,4 +1,4 @@
-// Jpeg generates the AVX2 and AVX-512 kernels of internal/jpeg.
+// Jpeg generates the AVX2 and AVX-512 kernels of internal/codec/jpeg.
 package main
 
 import . "github.com/mmcloughlin/avo/build"

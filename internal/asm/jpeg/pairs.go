@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The layout of pairs in internal/jpeg: what is before and after the entries, by its
+// The layout of pairs in internal/codec/jpeg: what is before and after the entries, by its
 // distance from them, and the parts of an entry.
 const (
 	pairBits = 10

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The layout of a refinement in internal/jpeg.
+// The layout of a refinement in internal/codec/jpeg.
 const (
 	refineZeros = 8 * iota
 	refineLeft

@@ -1,6 +1,6 @@
 package main
 
-// The layout of constants in internal/blockcode.
+// The layout of constants in internal/codec/blockcode.
 const (
 	constantsBytes = 64  // after the places in zigzag order
 	constantsMasks = 128 // by length in bytes

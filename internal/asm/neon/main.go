@@ -1,9 +1,9 @@
-// Neon generates the NEON kernels of internal/jpeg, blockcode and resize. Go's
+// Neon generates the NEON kernels of internal/codec/jpeg, blockcode and resize. Go's
 // assembler lacks many vector instructions, so all of them are written in ARM's
 // notation and encoded by the GNU assembler (aarch64-linux-gnu-as). The file holds
 // the encoded words, each with its instruction as a comment.
 //
-//	go run ./neon -kernels jpeg -out ../jpeg/neon_arm64.s
+//	go run ./neon -kernels jpeg -out ../codec/jpeg/neon_arm64.s
 package main
 
 import (

@@ -1,0 +1,124 @@
+// Package webp decodes WebP files, lossy and lossless, and the first frame of
+// animations, to the pixels of Pillow's convert("RGB").
+//
+// A frame that is smaller than the canvas is surrounded by black. Alpha is dropped,
+// not blended, and its data are not checked. A file that libwebp refuses is an error.
+// golang.org/x/image decodes the bitstreams. It takes at most 2600 groups of Huffman codes from a lossless
+// file, of which each may take 16 bytes of the file and some 25 KB of memory, one after the other.
+package webp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+
+	"golang.org/x/image/vp8"
+	"golang.org/x/image/vp8l"
+
+	"github.com/penstock-go/penstock/internal/codec/exif"
+)
+
+// A Decoder decodes one file after the other. The zero value is ready for use by
+// one goroutine at a time.
+type Decoder struct {
+	file   file
+	reader bytes.Reader
+	chroma [2][]uint8 // rows of Cb and Cr at full resolution
+}
+
+var (
+	errNoHeader = errors.New("webp: decode: no header has been read")
+	errRoom     = errors.New("webp: decode: destination is too small for the window")
+)
+
+// Header reads the size of the image in data, a whole file. The Decoder keeps
+// data until the next call.
+//
+// A lossy file that is too short for its pixels is an error. A lossless file can hold
+// any number of equal pixels in a few bytes.
+func (d *Decoder) Header(data []byte) (w, h int, err error) {
+	d.file = file{}
+	f, err := parse(data)
+	if err != nil {
+		return 0, 0, fmt.Errorf("webp: header: %w", err)
+	}
+	if w, h := f.frame.Dx(), f.frame.Dy(); f.lossy && int64(w)*int64(h) > density*int64(len(f.stream)) {
+		return 0, 0, fmt.Errorf("webp: header: %w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(f.stream), w, h)
+	}
+	d.file = f
+	return f.w, f.h, nil
+}
+
+// density is more than the pixels per byte of a lossy file. The modes of a macroblock
+// of 256 pixels take at least 3 bits.
+const density = 1024
+
+// Orientation is the orientation in the file's Exif or XMP data, 1 to 8, or 0 if there
+// is none. Decode does not apply it.
+func (d *Decoder) Orientation() int { return exif.Orientation(d.file.exif, d.file.xmp) }
+
+// Decode writes a window of the image to dst, 4 bytes per pixel and stride
+// bytes per row. It may be called again for other windows.
+func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
+	f := &d.file
+	switch {
+	case f.stream == nil:
+		return errNoHeader
+	case window.Empty():
+		return nil
+	case !window.In(image.Rect(0, 0, f.w, f.h)):
+		return fmt.Errorf("webp: decode: window %v exceeds the image's %d×%d", window, f.w, f.h)
+	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
+		return errRoom
+	}
+	defer func() {
+		if p := recover(); p != nil { // a damaged file
+			err = fmt.Errorf("webp: decode: %v", p)
+		}
+	}()
+	if !window.In(f.frame) {
+		for y := range window.Dy() {
+			row := dst[y*stride:][:4*window.Dx()]
+			for x := 0; x < len(row); x += 4 {
+				row[x], row[x+1], row[x+2], row[x+3] = 0, 0, 0, 255
+			}
+		}
+	}
+	row, err := d.decode()
+	if err != nil {
+		return fmt.Errorf("webp: decode: %w", err)
+	}
+	shown := window.Intersect(f.frame)
+	for y := shown.Min.Y; y < shown.Max.Y; y++ {
+		at := (y-window.Min.Y)*stride + 4*(shown.Min.X-window.Min.X)
+		row(dst[at:][:4*shown.Dx()], shown.Min.X-f.frame.Min.X, y-f.frame.Min.Y)
+	}
+	return nil
+}
+
+// decode reads the frame. It returns a function that writes the pixels of a row, from
+// (x, y) of the frame on.
+func (d *Decoder) decode() (row func(dst []byte, x, y int), err error) {
+	f := &d.file
+	d.reader.Reset(f.stream)
+	if !f.lossy {
+		m, err := vp8l.Decode(&d.reader)
+		if err != nil {
+			return nil, err
+		}
+		pixels := m.(*image.NRGBA)
+		return func(dst []byte, x, y int) { copy(dst, pixels.Pix[pixels.PixOffset(x, y):]) }, nil
+	}
+	v := vp8.NewDecoder() // a used one would keep filters of the last file
+	v.Init(&d.reader, len(f.stream))
+	if _, err := v.DecodeFrameHeader(); err != nil {
+		return nil, err
+	}
+	m, err := v.DecodeFrame()
+	if err != nil {
+		return nil, err
+	}
+	return func(dst []byte, x, y int) { d.rowOf(dst, m, x, y) }, nil
+}

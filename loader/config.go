@@ -141,8 +141,13 @@ func (c *config) slabs(bytes int) int {
 	return min(prefetch*c.workers+1, max(c.least(), c.budget/max(bytes, 1)))
 }
 
-// bounded reports whether the number of slabs depends on their size.
-func (c *config) bounded() bool { return !c.set.inFlight && c.workers > 0 }
+// bytes is how many bytes the batches may take. InFlight alone bounds their number.
+func (c *config) bytes() int {
+	if c.set.inFlight && !c.set.budget {
+		return math.MaxInt
+	}
+	return c.budget
+}
 
 // affordable reports an error if the machine cannot hold the slabs. Go ends a program that allocates them.
 func (c *config) affordable(slabs, bytes int) error {

@@ -135,7 +135,7 @@ func (l *Loader) allocate() error {
 	}
 	c := &l.cfg
 	l.pool = slab.NewPool(slab.Config{
-		Spec: l.steps.Columns(), Memory: c.memory, Budget: c.budget, Least: c.least(), Bounded: c.bounded(), Strict: c.auto || c.set.budget,
+		Spec: l.steps.Columns(), Memory: c.memory, Budget: c.bytes(), Least: c.least(),
 	}, rows)
 	bytes := l.pool.Bytes()
 	count := l.slabs(c.workers, bytes)

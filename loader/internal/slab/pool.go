@@ -25,12 +25,10 @@ const Fewest = 3
 
 // A Config says what slabs there are.
 type Config struct {
-	Spec    dataset.Spec // of the columns
-	Memory  Allocator
-	Budget  int  // bytes of all batches
-	Least   int  // slabs that there are even if they exceed the budget
-	Bounded bool // whether the budget decides how many batches may be begun
-	Strict  bool // whether ragged memory that is free goes back before the budget is exceeded
+	Spec   dataset.Spec // of the columns
+	Memory Allocator
+	Budget int // bytes of all batches
+	Least  int // slabs that there are even if they exceed the budget
 }
 
 // A Pool has the slabs of a loader.
@@ -65,11 +63,7 @@ const (
 // NewPool makes a pool without slabs. Each of them will have that many rows.
 func NewPool(c Config, rows int) *Pool {
 	p := &Pool{Config: c, rows: rows}
-	p.stocks.pieces.memory, p.stocks.values.memory = Heap{}, c.Memory
-	p.stocks.padded.memory, p.stocks.padded.batches = Heap{}, 2 // one in the loop body, one that is kept
-	if c.Strict {
-		p.stocks.bind(c.Budget)
-	}
+	p.stocks.bind(c.Memory, c.Budget)
 	for _, f := range c.Spec {
 		p.ragged = p.ragged || f.Ragged
 	}
@@ -191,8 +185,8 @@ func (p *Pool) Grow() {
 	_, err = p.Add()
 }
 
-// Room reports whether there is a slab for another batch. If the number of slabs is bounded by their size, ragged
-// fields count too, as soon as their sizes are known: some slabs then stay empty while others hold large batches.
+// Room reports whether there is a slab for another batch. Ragged fields count too, as soon as their sizes are known:
+// some slabs then stay empty while others hold large batches.
 func (p *Pool) Room() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,39 +194,23 @@ func (p *Pool) Room() bool {
 }
 
 func (p *Pool) room() bool {
-	taken := len(p.all) - len(p.free)
-	switch {
-	case len(p.free) == 0:
+	switch taken := len(p.all) - len(p.free); {
+	case len(p.free) == 0 || taken >= p.target:
 		return false
-	case taken >= p.target:
-		return false
-	case p.ragged && p.Strict:
-		return p.fits()
-	case !p.ragged || taken < Fewest || !p.Bounded:
+	case !p.ragged || p.count(open)+p.count(full) < max(1, p.Least-1): // one more is in the loop body
 		return true
 	}
-	typical := p.stocks.values.typical()
-	if typical == 0 && !p.stocks.values.noted() {
-		return false // the size of batches is not known before the first one is complete
-	}
-	// Taken slabs count with typical bytes at least, because a new batch has not used its memory yet.
-	return max(p.stocks.used(), Product(taken, typical)) <= p.Budget-int(p.stocks.slabs.Load())-typical
+	return p.fits()
 }
 
-// fits reports whether the budget has room for another batch as large as the largest so far, or nothing is being
-// filled.
+// fits reports whether the budget has room for another batch as large as the largest so far.
 func (p *Pool) fits() bool {
-	if p.count(open)+p.count(full) == 0 {
-		return true
-	}
 	largest := int(p.stocks.largest.Load())
 	if largest == 0 {
-		return p.count(open) == 0 // the size of batches is not known before the first one is complete
+		return false // the size of batches is not known before the first one is complete
 	}
 	largest += largest / 8 // later ones may be a little larger
-	padded := &p.stocks.padded
-	used := int(p.stocks.slabs.Load()) + p.stocks.values.used() + max(padded.used(), padded.typical())
-	return Product(p.count(open)+1, largest) <= p.Budget-used
+	return Product(p.count(open)+1, largest) <= p.Budget-int(p.stocks.slabs.Load())-p.stocks.values.used()-p.stocks.padded.used()
 }
 
 // Return takes back a slab that was taken and not used.
@@ -292,7 +270,7 @@ func (p *Pool) Put(s *Slab) error {
 	if !closed {
 		p.free = append(p.free, s)
 	}
-	excessive := p.Bounded && Product(len(p.all), Bytes(p.Spec, p.rows)) > p.Budget
+	excessive := Product(len(p.all), Bytes(p.Spec, p.rows)) > p.Budget
 	p.mu.Unlock()
 	switch {
 	case closed:
@@ -315,10 +293,7 @@ func (p *Pool) Shrink() (err error) {
 func (p *Pool) surplus() *Slab {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	needed := p.target
-	if p.Bounded {
-		needed = min(needed, max(p.Least, p.Budget/max(Bytes(p.Spec, p.rows), 1)))
-	}
+	needed := min(p.target, max(p.Least, p.Budget/max(Bytes(p.Spec, p.rows), 1)))
 	if p.closed || len(p.all) <= needed || len(p.free) == 0 {
 		return nil
 	}
@@ -340,7 +315,7 @@ func (p *Pool) Close() (err error) {
 	for s := p.drain(); s != nil; s = p.drain() {
 		err = errors.Join(err, s.free())
 	}
-	return errors.Join(err, p.stocks.close())
+	return errors.Join(err, p.stocks.each((*stock).close))
 }
 
 func (p *Pool) drain() *Slab {

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -15,7 +16,7 @@ type ragged struct {
 	values []byte         // all rows joined, at the beginning of block
 	ends   []int          // offsets in elements: row r is [ends[r], ends[r+1])
 	padded []byte         // made by Pad
-	mask   []byte         // made by Mask
+	mask   []byte         // made by Pad
 }
 
 // reserve makes room for that many rows. Their memory comes from a source.
@@ -31,9 +32,7 @@ func (c *ragged) vacate(to *stocks) error {
 	for r := range c.rows {
 		c.rows[r].Drop()
 	}
-	to.padded.put(c.padded) // into Go's memory, where Free returns no error
-	to.padded.put(c.mask)
-	err := to.values.put(c.block)
+	err := errors.Join(to.values.put(c.block), to.padded.put(c.padded), to.padded.put(c.mask))
 	c.block, c.values, c.padded, c.mask, c.filled = nil, nil, nil, nil, false
 	return err
 }
@@ -99,13 +98,11 @@ func (s *Slab) Pack(rows int) error {
 			total += n
 		}
 	}
-	stocks.values.note(total)
-	stocks.pieces.note(total)
 	peak := s.arena.total
 	for i := range s.ragged {
 		peak += len(s.ragged[i].block)
 	}
-	stocks.saw(peak)
+	stocks.note(total, peak)
 	s.arena.reset()
 	return nil
 }
@@ -138,19 +135,18 @@ func (c *ragged) pack(f dataset.Field, rows int, values *stock) (total int, err 
 // Pad returns n bytes of memory for a padded ragged field, or for its mask. Another call reuses it. The error is that
 // of memory.
 func (s *Slab) Pad(column int, mask bool, n int) ([]byte, error) {
-	block := &s.ragged[column].padded
+	block, stock := &s.ragged[column].padded, &s.pool.stocks.padded
 	if mask {
 		block = &s.ragged[column].mask
 	}
-	stock := &s.pool.stocks.padded
 	stock.note(n)
 	if n > len(*block) {
 		b, err := stock.get(n)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = stock.put(*block)
+			*block = b
 		}
-		err = stock.put(*block)
-		if *block = b; err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -188,8 +188,7 @@ func (s *Slab) Show(columns []int, rows int, to []slots.Values) []slots.Values {
 
 // Clone copies the first rows into Go's memory.
 func (s *Slab) Clone(rows int) (*Slab, error) {
-	own := &Pool{Config: Config{Spec: s.pool.Spec, Memory: Heap{}}}
-	own.stocks.values.memory, own.stocks.padded.memory = Heap{}, Heap{}
+	own := NewPool(Config{Spec: s.pool.Spec, Memory: Heap{}, Budget: math.MaxInt}, rows)
 	c := &Slab{Indices: slices.Clone(s.Indices[:rows]), pool: own, ragged: make([]ragged, len(own.Spec))}
 	if n := Bytes(own.Spec, rows); n > 0 {
 		if err := c.exchange(n); err != nil {

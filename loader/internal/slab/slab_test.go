@@ -84,7 +84,7 @@ func TestMemoryWhoseFreePanicsCountsNoLonger(t *testing.T) {
 
 // TestBudgetHoldsWhereProductsOverflow, as they do early where an int has 32 bits.
 func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
-	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1 << 20}}}, Memory: Heap{}, Budget: math.MaxInt / 2, Bounded: true}, 1)
+	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1 << 20}}}, Memory: Heap{}, Budget: math.MaxInt / 2, Least: 3}, 1)
 	p.all, p.free, p.target, p.ragged = make([]*Slab, 9), make([]*Slab, 5), 10, true
 	p.used[open].Store(4)
 	p.stocks.slabs.Store(1 << 10)
@@ -96,7 +96,7 @@ func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 	if !p.fits() {
 		t.Error("there is no room for a fifth batch of 1 MiB")
 	}
-	p.stocks.values.note(600 << 20)
+	p.stocks.note(0, 600<<20)
 	if got, want := p.Room(), math.MaxInt > math.MaxInt32; got != want {
 		t.Errorf("room for a fifth batch of 600 MiB: %v, want %v", got, want)
 	}

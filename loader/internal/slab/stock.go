@@ -13,7 +13,7 @@ import (
 // were unused the longest first, and at once a block that is much larger than most batches need.
 type stock struct {
 	memory  Allocator
-	room    func(n int) error // called before an allocation of n bytes; may be nil
+	room    func(n int) error // called before an allocation of n bytes
 	batches int               // number of batches that it serves at once
 	size    atomic.Int64      // bytes from memory, handed out or free
 
@@ -24,35 +24,49 @@ type stock struct {
 	mean      float64 // average of their bytes
 }
 
-// stocks are the stocks of a loader. pieces and padded use Go's memory.
+// stocks are the stocks of a pool.
 type stocks struct {
-	pieces stock // of rows, until they are joined
+	pieces stock // of rows, until they are joined, in Go's memory
 	values stock // of rows that are joined
-	padded stock // of fields made by Padded
+	padded stock // of fields made by Pad, in Go's memory
 
-	bounded bool         // whether there is a budget that blocks must not exceed
 	budget  int64        // bytes of all blocks and slabs
 	slabs   atomic.Int64 // bytes of all slabs
-	largest atomic.Int64 // bytes that the largest batch has used at once
+	largest atomic.Int64 // bytes that the largest batch has used at once; 0 before the first one
 }
 
-// bind sets a budget.
-func (s *stocks) bind(budget int) {
-	s.bounded, s.budget = true, int64(budget)
-	s.pieces.room, s.values.room, s.padded.room = s.free, s.free, s.free
+func (s *stocks) bind(memory Allocator, budget int) {
+	s.budget = int64(budget)
+	s.pieces.memory, s.values.memory, s.padded.memory = Heap{}, memory, Heap{}
+	s.padded.batches = 2 // one in the loop body, one that is kept
+	for _, stock := range s.all() {
+		stock.room = s.makeRoom
+	}
 }
 
-// free gives all free blocks back if otherwise n more bytes exceed the budget.
-func (s *stocks) free(n int) error {
-	if s.slabs.Load()+s.size()+int64(n) <= s.budget {
+// makeRoom gives all free blocks back if otherwise n more bytes exceed the budget.
+func (s *stocks) makeRoom(n int) error {
+	if s.slabs.Load()+s.size() <= s.budget-int64(n) {
 		return nil
 	}
-	return errors.Join(s.pieces.clear(), s.values.clear(), s.padded.clear())
+	return s.each((*stock).clear)
 }
 
-// saw notes how many bytes a batch has used at once.
-func (s *stocks) saw(bytes int) {
-	for n := s.largest.Load(); int64(bytes) > n && !s.largest.CompareAndSwap(n, int64(bytes)); n = s.largest.Load() {
+func (s *stocks) all() [3]*stock { return [...]*stock{&s.pieces, &s.values, &s.padded} }
+
+func (s *stocks) each(f func(*stock) error) (err error) {
+	for _, stock := range s.all() {
+		err = errors.Join(err, f(stock))
+	}
+	return err
+}
+
+// note tells how many bytes a batch needed when its rows were joined, and how many it has used at once.
+func (s *stocks) note(joined, peak int) {
+	s.values.note(joined)
+	s.pieces.note(joined)
+	bytes := int64(max(1, peak))
+	for n := s.largest.Load(); bytes > n && !s.largest.CompareAndSwap(n, bytes); n = s.largest.Load() {
 	}
 }
 
@@ -66,25 +80,12 @@ func (s *stocks) size() int64 {
 	return s.pieces.size.Load() + s.values.size.Load() + s.padded.size.Load()
 }
 
-func (s *stocks) used() int { return s.pieces.used() + s.values.used() + s.padded.used() }
-
-func (s *stocks) close() error {
-	return errors.Join(s.pieces.close(), s.values.close(), s.padded.close())
-}
-
 // note tells the stock how many bytes a batch needed.
 func (s *stock) note(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.count = min(s.count+1, 1000) // so that older batches count less and less
 	s.mean += (float64(bytes) - s.mean) / float64(s.count)
-}
-
-// noted reports whether note was called.
-func (s *stock) noted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.count > 0
 }
 
 // typical is the number of bytes that a batch needs on average, plus an eighth.
@@ -107,10 +108,8 @@ func (s *stock) get(n int) ([]byte, error) {
 		return b, nil
 	}
 	size := align(n + n/8) // a little more, so that it fits later batches too
-	if s.room != nil {
-		if err := s.room(size); err != nil {
-			return nil, err
-		}
+	if err := s.room(size); err != nil {
+		return nil, err
 	}
 	b, err := alloc(s.memory, size)
 	if err == nil {

@@ -56,7 +56,7 @@ func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Bat
 			yield(nil, err)
 			return
 		}
-		d := &delivery{l: l, loop: loop, from: from, ledger: plan.NewLedger(from), begun: time.Now(), gauge: newGauge(l)}
+		d := &delivery{l: l, loop: loop, from: from, begun: time.Now(), gauge: newGauge(l)}
 		defer d.end()
 		d.run(yield)
 	}
@@ -67,7 +67,6 @@ type delivery struct {
 	l       *Loader
 	loop    *assemble.Loop
 	from    plan.Position
-	ledger  *plan.Ledger
 	begun   time.Time
 	gauge   *gauge // nil without Auto
 	failed  int    // samples that failed in batches that the loop has reached
@@ -101,7 +100,6 @@ func (d *delivery) run(yield func(*Batch, error) bool) {
 			}
 			return
 		}
-		at := d.ledger.Deliver(j.Ref, d.loop.First())
 		waited := time.Since(since)
 		emptied, err := d.outcome(j)
 		if emptied {
@@ -110,7 +108,7 @@ func (d *delivery) run(yield func(*Batch, error) bool) {
 		}
 		l.counts.waited(waited, since == d.begun)
 		begun := since.Add(waited)
-		goesOn, ended := d.deliver(j, at, err, waited, begun, yield)
+		goesOn, ended := d.deliver(j, err, waited, begun, yield)
 		l.counts.bodyTook(ended.Sub(begun))
 		d.delivered(begun, ended)
 		if !goesOn {
@@ -139,8 +137,8 @@ func (d *delivery) outcome(j *assemble.Job) (emptied bool, err error) {
 
 // deliver gives the loop body a batch, or the error in its place. It reports whether the loop continues, and when the
 // body that has begun at begun ended.
-func (d *delivery) deliver(j *assemble.Job, at plan.Mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
-	b := &Batch{l: d.l, job: j, ref: j.Ref, rows: j.Rows, at: at}
+func (d *delivery) deliver(j *assemble.Job, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
+	b := &Batch{l: d.l, job: j, ref: j.Ref, rows: j.Rows, at: j.After}
 	b.holders.Store(1)
 	defer b.release()
 	trace := &d.l.cfg.trace

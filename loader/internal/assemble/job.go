@@ -29,6 +29,7 @@ type Job struct {
 
 	rows
 	Outcome
+	After plan.Mark // where the loop is when the batch is delivered
 
 	// The Team's mutex guards these.
 	complete bool

@@ -36,6 +36,7 @@ type state struct {
 	waiting  bool      // whether Next waits for a batch
 	inFlight []*Job    // batches that are begun and not delivered, in order
 	cursor   *plan.Cursor
+	ledger   *plan.Ledger
 	growth   growth
 	fatal    error // ends the loop after the complete batches are delivered
 
@@ -45,7 +46,7 @@ type state struct {
 
 func newLoop(t *Team, ctx context.Context, from plan.Position, until int) *Loop {
 	l := &Loop{t: t, from: from, until: until, arrived: make(chan struct{}, 1)}
-	l.cursor = t.cfg.Plans.NewCursor(from, until)
+	l.cursor, l.ledger = t.cfg.Plans.NewCursor(from, until), plan.NewLedger(from)
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	l.work.L, l.parked.L = &t.mu, &t.mu
 	l.load.at = time.Now()
@@ -167,6 +168,7 @@ func (l *Loop) complete() *Job {
 		if j.complete {
 			l.inFlight = slices.Delete(l.inFlight, i, i+1)
 			l.t.cfg.Pool.Delivered(j.Slab)
+			j.After = l.ledger.Deliver(j.Ref, l.oldest())
 			return j
 		}
 		if !l.t.cfg.Unordered {
@@ -174,6 +176,14 @@ func (l *Loop) complete() *Job {
 		}
 	}
 	return nil
+}
+
+// oldest is the first batch that is not delivered. The Team's mutex is held.
+func (l *Loop) oldest() plan.Ref {
+	if len(l.inFlight) > 0 {
+		return l.inFlight[0].Ref
+	}
+	return l.cursor.At()
 }
 
 // want tells the workers which batch is waited for. The Team's mutex is held.

@@ -117,9 +117,12 @@ func TestWhatIsLeftAfterAPositionIsWhatWasNotDelivered(t *testing.T) {
 				}
 				for len(begun) > 0 && (len(begun) > 4 || r.IntN(2) == 0 || w.Over()) && len(got) < stop {
 					k := r.IntN(len(begun))
-					got = append(got, text(begun[k]))
-					from = ledger.Deliver(begun[k], w.First()).Position()
-					begun = slices.Delete(begun, k, k+1)
+					b, next := begun[k], w.At()
+					if begun = slices.Delete(begun, k, k+1); len(begun) > 0 {
+						next = begun[0]
+					}
+					got = append(got, text(b))
+					from = ledger.Deliver(b, next).Position()
 				}
 			}
 			if err := plans.Check(from); err != nil {

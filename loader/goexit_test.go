@@ -91,7 +91,6 @@ func TestLoopThatUserCodeEndsLeavesTheLoaderWhole(t *testing.T) {
 		}
 	}
 	for name, options := range map[string][]loader.Option{
-		"epoch": {loader.Sampler(beginning{end})},
 		"order": {loader.Sampler(ending{0, end})},
 		"place": nil,
 		"begun": {loader.Observe(loader.Trace{BatchBegun: func(loader.BatchInfo) { end() }})},
@@ -130,6 +129,15 @@ func TestLoopThatUserCodeEndsLeavesTheLoaderWhole(t *testing.T) {
 type beginning struct{ end func() }
 
 func (b beginning) Epoch(int) sampler.Order { b.end(); return sampler.Sequential(8).Epoch(0) }
+
+func TestGoexitInTheSamplersEpochEndsTheLoop(t *testing.T) {
+	for _, workers := range []int{0, 2} {
+		l := loadertest.New(t, &fake{n: 8}, loader.Workers(workers), loader.Sampler(beginning{runtime.Goexit}))
+		if got, want := outcome(t, l), []string{"error: loader: epoch 0: runtime.Goexit was called"}; !slices.Equal(got, want) {
+			t.Errorf("%d workers: got %q, want %q", workers, got, want)
+		}
+	}
+}
 
 // A shy dataset panics after a number of calls of Len.
 type shy struct {

@@ -16,7 +16,8 @@ type Option struct{ set func(*config) }
 // help if samples wait for I/O. With [Auto] the loader finds the number itself.
 //
 // With Workers(0) the loop's own goroutine does all the work, without prefetching, which is convenient in a debugger.
-// There is one slab then, so a loop that keeps a batch needs InFlight(2).
+// Only the sampler's Epoch and waits for a stream have goroutines of their own. There is one slab then, so a loop that
+// keeps a batch needs InFlight(2).
 func Workers(n int) Option { return Option{func(c *config) { c.workers = n }} }
 
 // BatchSize sets the number of samples per batch. The default is 1.
@@ -78,8 +79,8 @@ func Unordered(on bool) Option { return Option{func(c *config) { c.unordered = o
 func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 
 // Timeout sets how long the loop waits for a batch. After that time it gets a [TimeoutError] and ends. The default is
-// 0: there is no limit. With Workers(0) the loop places the samples itself, so only its wait for a kept batch is
-// limited, and [Loader.Close] of another goroutine waits for the sample.
+// 0: there is no limit. With Workers(0) the loop places the samples itself, so only its waits for a kept batch, an
+// epoch's plan and a stream are limited, and [Loader.Close] of another goroutine waits for the sample.
 //
 // When a loop ends, for any reason, it waits no longer than the Timeout for a call of the dataset, the sampler or a
 // hook. A worker whose call lasts longer keeps its Reader and its slab until the call returns. In the next loop,

@@ -44,14 +44,13 @@ func (l *Loop) nextBase() int {
 	return l.cursor.Ahead()
 }
 
-// end tells the dataset that the epoch is over. A panic of the dataset is for Close to return.
-func (f *foresight) end() { f.ended(usercode.Call(f.doEnd)) }
-
-func (f *foresight) doEnd() error {
+// end tells the dataset that the epoch is over.
+func (f *foresight) end() error {
 	f.stop()
 	return nil
 }
 
+// ended keeps a panic of the dataset for Close to return.
 func (f *foresight) ended(err error) {
 	if err != nil {
 		f.l.t.fails(fmt.Errorf("loader: epoch %d: stop of Foresee: %w", f.plan.Epoch, err))
@@ -82,11 +81,6 @@ func (f *foresight) At(batch int, dst []int) (indices []int) {
 func (f *foresight) Begun() int {
 	f.l.t.mu.Lock()
 	defer f.l.t.mu.Unlock()
-	return f.begun()
-}
-
-// begun is Begun. The Team's mutex is held.
-func (f *foresight) begun() int {
 	return f.l.cursor.Begun(f.plan)
 }
 
@@ -104,38 +98,23 @@ func (f *foresight) done() int {
 			return j.K
 		}
 	}
-	return f.begun()
+	return f.l.cursor.Begun(f.plan)
 }
 
 // endForesights ends the foresights of epochs whose batches are all complete, or all of them if the loop has stopped.
+// It waits for the dataset, at most for the Timeout if there is one.
 func (l *Loop) endForesights() {
-	for f := l.overForesight(); f != nil; f = l.overForesight() {
-		f.endInTime()
-	}
-}
-
-// endInTime is end, but waits no longer than the Timeout if there is one.
-func (f *foresight) endInTime() {
-	t := f.l.t
-	if t.cfg.Timeout == 0 {
-		f.end()
-		return
-	}
-	t.mu.Lock()
-	ended := t.background(fmt.Sprintf("ending the foresight of epoch %d", f.plan.Epoch), f.doEnd, f.ended)
-	t.mu.Unlock()
-	t.waitFor(ended)
-}
-
-// overForesight removes a foresight that is to end, and returns it or nil.
-func (l *Loop) overForesight() *foresight {
+	var ends []<-chan struct{}
 	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	for i, f := range l.foresights {
-		if l.stopped.Load() || f.done() == f.plan.Len() {
-			l.foresights = slices.Delete(l.foresights, i, i+1)
-			return f
+	l.foresights = slices.DeleteFunc(l.foresights, func(f *foresight) bool {
+		over := l.stopped.Load() || f.done() == f.plan.Len()
+		if over {
+			ends = append(ends, l.t.background(fmt.Sprintf("ending the foresight of epoch %d", f.plan.Epoch), f.end, f.ended))
 		}
+		return over
+	})
+	l.t.mu.Unlock()
+	for _, ended := range ends {
+		l.t.waitFor(ended)
 	}
-	return nil
 }

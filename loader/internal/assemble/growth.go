@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
@@ -14,24 +13,21 @@ type growth struct {
 	plan   *plan.Plan      // the plan that waits for its next batch, or nil
 	idle   chan struct{}   // closed when the loop has nothing else to wait for
 	closed bool            // whether idle is
-	done   <-chan struct{} // closed when the wait is over; nil if the loop itself waits
+	done   <-chan struct{} // closed when the wait is over
 }
 
-// demand begins a growth, unless there is one. Without workers the loop does the waiting later. The Team's mutex is
-// held.
+// demand begins a growth, unless there is one. The Team's mutex is held.
 func (l *Loop) demand() {
 	if l.growth.plan != nil || l.stopped.Load() {
 		return
 	}
 	p, idle := l.cursor.At().Plan, make(chan struct{})
+	n, have, ended := p.Needs(), 0, false
 	l.growth = growth{plan: p, idle: idle}
-	if l.t.cfg.Workers == 0 {
-		l.starve()
-		return
-	}
-	n := p.Needs()
-	wait, done := l.grow(p, n, idle)
-	l.growth.done = l.t.background(fmt.Sprintf("waiting for %d samples of a dataset of unknown length", n), wait, done)
+	l.growth.done = l.t.background(fmt.Sprintf("waiting for %d samples of a dataset of unknown length", n), func() (err error) {
+		have, ended, err = dataset.Await(l.ctx, l.t.cfg.Dataset, n, idle)
+		return err
+	}, func(err error) { l.grown(p, n, have, ended, err) })
 }
 
 // starve tells the dataset that the loop waits for its samples and has no batch left. The Team's mutex is held.
@@ -42,30 +38,7 @@ func (l *Loop) starve() {
 	}
 }
 
-// growInline waits for samples in the loop's own goroutine. It reports false if none are needed.
-func (l *Loop) growInline() bool {
-	l.t.mu.Lock()
-	wanted := !l.advance() && l.growth.plan != nil
-	p, idle := l.growth.plan, l.growth.idle
-	l.t.mu.Unlock()
-	if wanted {
-		wait, done := l.grow(p, p.Needs(), idle)
-		done(usercode.Call(wait))
-	}
-	return wanted
-}
-
-// grow is the wait for n samples, and what adds the batches of all that there are to the plan.
-func (l *Loop) grow(p *plan.Plan, n int, idle <-chan struct{}) (wait func() error, done func(error)) {
-	have, ended := 0, false
-	wait = func() (err error) {
-		have, ended, err = dataset.Await(l.ctx, l.t.cfg.Dataset, n, idle)
-		return err
-	}
-	return wait, func(err error) { l.grown(p, n, have, ended, err) }
-}
-
-// grown ends a growth.
+// grown ends a growth: it adds the batches of all samples that there are to the plan.
 func (l *Loop) grown(p *plan.Plan, n, have int, ended bool, err error) {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()

@@ -220,16 +220,13 @@ func (l *Loop) First() *plan.Plan {
 	return l.cursor.First()
 }
 
-// workInline assembles the next batch or plans the next epoch in the loop's own goroutine. It reports false if there is
-// no slab for a batch.
+// workInline assembles the next batch in the loop's own goroutine. It reports false if there is no batch, or no slab
+// for it.
 func (l *Loop) workInline() bool {
 	if !l.enterInline() {
 		return false
 	}
 	defer l.leaveInline()
-	if l.planInline() || l.growInline() {
-		return true
-	}
 	w := l.t.workers[0]
 	if !w.begin(l) {
 		return true // the loop has failed

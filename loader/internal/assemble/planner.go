@@ -49,8 +49,7 @@ func (l *Loop) advance() bool {
 	return ready
 }
 
-// supply begins what the cursor needs: the plan of the next epoch, or more samples. Without workers the loop does that
-// later. The Team's mutex is held.
+// supply begins what the cursor needs: the plan of the next epoch, or more samples. The Team's mutex is held.
 func (l *Loop) supply() {
 	if err := l.cursor.Err(); err != nil {
 		l.fail(err)
@@ -59,65 +58,39 @@ func (l *Loop) supply() {
 	if l.cursor.Lacks() > 0 {
 		l.demand()
 	}
-	if l.t.cfg.Workers == 0 || l.stopped.Load() {
+	if l.stopped.Load() {
 		return
 	}
-	if from, ok := l.cursor.Due(); ok {
-		u := &upcoming{}
-		l.t.background(fmt.Sprintf("planning epoch %d", from.Epoch), func() error { return l.plan(from, u) }, func(err error) { l.planned(from, u, err) })
+	from, ok := l.cursor.Due()
+	if !ok {
+		return
 	}
+	var p *plan.Plan
+	var told *foresight
+	l.t.background(fmt.Sprintf("planning epoch %d", from.Epoch), func() (err error) {
+		if p, err = l.t.cfg.Plans.Next(l.ctx, from, l.until); err == nil && !p.Empty() {
+			told, err = l.foresee(p)
+		}
+		return err
+	}, func(err error) { l.planned(from.Epoch, p, told, err) })
 }
 
-// An upcoming epoch is one that is being planned.
-type upcoming struct {
-	plan      *plan.Plan
-	foresight *foresight // nil if the dataset does not use it
-}
-
-// plan plans the first epoch with batches, from a position on, and tells the dataset of it.
-func (l *Loop) plan(from plan.Position, next *upcoming) (err error) {
-	if next.plan, err = l.t.cfg.Plans.Next(l.ctx, from, l.until); err == nil && !next.plan.Empty() {
-		next.foresight, err = l.foresee(next.plan)
-	}
-	return err
-}
-
-// planned gives a plan, or the error in its place, to the cursor, and keeps what the dataset was told of it.
-func (l *Loop) planned(from plan.Position, next *upcoming, err error) {
+// planned gives a plan, or the error in its place, to the cursor, and keeps what the dataset was told of it. If the
+// loop has stopped, it ends that at once.
+func (l *Loop) planned(epoch int, p *plan.Plan, told *foresight, err error) {
 	if err == errGoexit {
-		err = fmt.Errorf("loader: epoch %d: %w", from.Epoch, err)
+		err = fmt.Errorf("loader: epoch %d: %w", epoch, err)
 	}
-	if !l.keep(next, err) {
-		next.foresight.end()
-	}
-}
-
-// keep reports false if the loop has stopped, and does not end the foresight any more.
-func (l *Loop) keep(next *upcoming, err error) bool {
 	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	l.cursor.Planned(next.plan, err)
+	l.cursor.Planned(p, err)
 	l.wakeAnother()
 	l.notify()
-	if next.foresight != nil && !l.stopped.Load() {
-		l.foresights = append(l.foresights, next.foresight)
-		return true
-	}
-	return next.foresight == nil
-}
-
-// planInline makes the next plan in the loop's own goroutine. It reports false if no plan is needed.
-func (l *Loop) planInline() bool {
-	l.t.mu.Lock()
-	wanted := !l.advance()
-	var from plan.Position
-	if wanted {
-		from, wanted = l.cursor.Due()
+	stopped := l.stopped.Load()
+	if told != nil && !stopped {
+		l.foresights = append(l.foresights, told)
 	}
 	l.t.mu.Unlock()
-	if wanted {
-		next := &upcoming{}
-		l.planned(from, next, usercode.Call(func() error { return l.plan(from, next) }))
+	if told != nil && stopped {
+		told.ended(usercode.Call(told.end))
 	}
-	return wanted
 }

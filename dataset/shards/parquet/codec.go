@@ -10,25 +10,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// The compressions of pages.
-const (
-	uncompressed = 0
-	codecSnappy  = 1
-	codecGzip    = 2
-	codecBrotli  = 4
-	codecZstd    = 6
-	codecLZ4     = 7
-)
-
 // ratios are how many times the compressed bytes a page may have after decompression, so
 // that no header alone takes memory. Snappy, gzip and LZ4 cannot compress more than that.
-var ratios = [...]int64{codecSnappy: 22, codecGzip: 1032, codecBrotli: 2048, codecZstd: 2048, codecLZ4: 255}
+var ratios = [...]int64{format.Snappy: 22, format.Gzip: 1032, format.Brotli: 2048, format.Zstd: 2048, format.Lz4Raw: 255}
 
 // codecs decompresses pages. One goroutine at a time uses it.
 type codecs struct {
@@ -46,15 +37,15 @@ func (c *codecs) close() {
 
 // decompress returns size bytes. It uses the memory of to, if that is large enough, or
 // returns packed itself.
-func (c *codecs) decompress(codec int, packed []byte, size int, to []byte) (_ []byte, err error) {
-	if codec == uncompressed {
+func (c *codecs) decompress(codec format.CompressionCodec, packed []byte, size int, to []byte) (_ []byte, err error) {
+	if codec == format.Uncompressed {
 		if len(packed) != size {
 			return nil, fmt.Errorf("a page of %d bytes, want %d", len(packed), size)
 		}
 		return packed, nil
 	}
-	if codec < 0 || codec >= len(ratios) || ratios[codec] == 0 {
-		return nil, fmt.Errorf("the compression %d is not supported", codec)
+	if codec < 0 || int(codec) >= len(ratios) || ratios[codec] == 0 {
+		return nil, fmt.Errorf("the compression %v is not supported", codec)
 	}
 	if size == 0 {
 		return nil, nil
@@ -71,27 +62,27 @@ func (c *codecs) decompress(codec int, packed []byte, size int, to []byte) (_ []
 	to = to[:size:size]
 	n := 0
 	switch codec {
-	case codecSnappy:
+	case format.Snappy:
 		var got []byte
 		if n, err = snappy.DecodedLen(packed); err == nil && n == size {
 			got, err = snappy.Decode(to, packed)
 			n = len(got)
 		}
-	case codecGzip:
+	case format.Gzip:
 		if c.gzip == nil {
 			c.gzip = new(gzip.Reader)
 		}
 		if err = c.gzip.Reset(bytes.NewReader(packed)); err == nil {
 			n, err = readAll(c.gzip, to)
 		}
-	case codecBrotli:
+	case format.Brotli:
 		if c.brotli == nil {
 			c.brotli = new(brotli.Reader)
 		}
 		if err = c.brotli.Reset(bytes.NewReader(packed)); err == nil {
 			n, err = readAll(c.brotli, to)
 		}
-	case codecZstd:
+	case format.Zstd:
 		var got []byte
 		if c.zstd == nil {
 			c.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
@@ -100,7 +91,7 @@ func (c *codecs) decompress(codec int, packed []byte, size int, to []byte) (_ []
 			got, err = c.zstd.DecodeAll(packed, to[:0])
 			n = len(got)
 		}
-	case codecLZ4:
+	case format.Lz4Raw:
 		n, err = lz4.UncompressBlock(packed, to)
 	}
 	if err == nil && n != size {

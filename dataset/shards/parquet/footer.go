@@ -1,329 +1,290 @@
 package parquet
 
 import (
+	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
+	"io"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/internal/budget"
 )
 
-// A footer is the metadata of a file, as far as it is of interest.
-type footer struct {
-	size     int64 // bytes
-	elements []element
-	rows     int64
-	groups   []group
-	features []byte // JSON of Hugging Face's datasets, or nil
+const (
+	magic    = "PAR1"    // at the beginning and at the end of a file
+	tailSize = 128 << 10 // bytes of a file's end that are read first
+	maxTail  = 64 << 20  // bytes of a footer, and of a page index
+	tailEnd  = 4 + len(magic)
+)
+
+// A file reads the end of an object.
+type file struct {
+	ctx    context.Context
+	store  objects.Store
+	object objects.Object
+	off    int64 // of tail
+	tail   []byte
 }
 
-// An element is a node of the schema.
-type element struct {
-	name       string
-	physical   int // type, or -1 for a group
-	length     int // bytes of a value of fixed size
-	repetition int
-	children   int
-	converted  int // type, or -1
-	logical    int // type, or 0
-	bits       int // of a logical integer
-	signed     bool
+// read returns n bytes from byte off on, which must be within the object.
+func (f *file) read(off, n int64) ([]byte, error) {
+	if off >= f.off && f.tail != nil {
+		return f.tail[off-f.off:][:n:n], nil
+	}
+	data := make([]byte, n)
+	return data, f.store.ReadAt(f.ctx, f.object, data, off)
 }
 
-// A group is some rows of a file.
-type group struct {
-	rows   int64
-	chunks []chunk
+// footer reads the metadata, and returns how many bytes it has. Its numbers are checked when they
+// are used.
+func (f *file) footer() (meta *format.FileMetaData, length int64, err error) {
+	size := f.object.Size
+	if size < int64(len(magic)+tailEnd) {
+		return nil, 0, fmt.Errorf("want a Parquet file: it has %d bytes", size)
+	}
+	n := min(size, tailSize)
+	if f.tail, err = f.read(size-n, n); err != nil {
+		return nil, 0, err
+	}
+	f.off = size - n
+	end := f.tail[n-int64(tailEnd):]
+	switch {
+	case string(end[4:]) == "PARE":
+		return nil, 0, errors.New("the file is encrypted")
+	case string(end[4:]) != magic:
+		return nil, 0, errors.New("want a Parquet file: it does not end as one")
+	}
+	length = int64(binary.LittleEndian.Uint32(end))
+	if length > size-int64(len(magic)+tailEnd) || length > maxTail {
+		return nil, 0, fmt.Errorf("metadata of %d bytes in a file of %d", length, size)
+	}
+	data, err := f.read(size-int64(tailEnd)-length, length)
+	if err != nil {
+		return nil, 0, err
+	}
+	b := budget.For(length)
+	b.Grant(16*length, 0) // a column of a row group takes 560 bytes, and may have 40 in the file
+	meta = &format.FileMetaData{}
+	if _, err := decode(data, meta, &b, 96, 560, 32); err != nil {
+		return nil, 0, err
+	}
+	if meta.EncryptionAlgorithm.Value != nil {
+		return nil, 0, errors.New("the file is encrypted")
+	}
+	return meta, length, nil
 }
 
-// A chunk is a column of a group.
+// described is the JSON in which Hugging Face's datasets describes its features, or empty.
+func described(meta *format.FileMetaData) string {
+	for k := range meta.KeyValueMetadata {
+		if kv := &meta.KeyValueMetadata[k]; kv.Key == "huggingface" {
+			return kv.Value
+		}
+	}
+	return ""
+}
+
+// A chunk is a column of a row group.
 type chunk struct {
-	physical     int
-	codec        int
-	values       int64 // with nulls
-	unpacked     int64 // bytes
-	packed       int64 // bytes in the file
-	data         int64 // offset of the first data page
-	dictionary   int64 // offset, or 0
-	index        int64 // offset of the page index, or 0
-	indexLen     int64
-	elsewhere    bool // in another file
-	encrypted    bool
-	hasMetadata  bool
+	*format.ColumnChunk
 	firstPage    int64 // offset
 	dictionaryTo int64 // where the dictionary ends
 }
 
-// The physical types.
-const (
-	boolean = iota
-	int32Type
-	int64Type
-	int96Type
-	floatType
-	doubleType
-	byteArray
-	fixedLen
-)
-
-// The kinds of repetition.
-const (
-	required = iota
-	optional
-	repeated
-)
-
-// maxElements limits the nodes of a schema.
-const maxElements = 1 << 16
-
-// parseFooter reads a file's metadata. Its numbers are checked when they are used.
-//
-// Source: https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
-func parseFooter(data []byte) (*footer, error) {
-	f := &footer{size: int64(len(data))}
-	c := &compact{data: data}
-	c.fields(tStruct, func(id int, kind byte) bool {
-		switch id {
-		case 2:
-			c.list(kind, func(kind byte) {
-				if len(f.elements) >= maxElements {
-					c.fail(errors.New("too many columns"))
-					return
-				}
-				f.elements = append(f.elements, c.element(kind))
-			})
-		case 3:
-			f.rows = c.int(kind)
-		case 4:
-			c.list(kind, func(kind byte) { f.groups = append(f.groups, c.group(kind)) })
-		case 5:
-			c.list(kind, func(kind byte) {
-				if key, value := c.keyValue(kind); string(key) == "huggingface" {
-					f.features = value
-				}
-			})
-		case 8:
-			c.fail(errors.New("the file is encrypted"))
-		default:
-			return false
-		}
-		return true
-	})
-	return f, c.err
-}
-
-func (c *compact) keyValue(kind byte) (key, value []byte) {
-	c.fields(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			key = c.bytes(kind)
-		case 2:
-			value = c.bytes(kind)
-		default:
-			return false
-		}
-		return true
-	})
-	return key, value
-}
-
-func (c *compact) element(kind byte) element {
-	e := element{physical: -1, converted: -1}
-	c.fields(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			e.physical = c.small(kind)
-		case 2:
-			e.length = c.small(kind)
-		case 3:
-			e.repetition = c.small(kind)
-		case 4:
-			e.name = string(c.bytes(kind))
-		case 5:
-			e.children = c.small(kind)
-		case 6:
-			e.converted = c.small(kind)
-		case 10:
-			c.logical(kind, &e)
-		default:
-			return false
-		}
-		return true
-	})
-	if len(e.name) == 0 && e.physical >= 0 {
-		c.fail(errors.New("a column without a name"))
+// chunkOf compares the numbers of a chunk with the file and the group, and finds where it begins.
+func chunkOf(c *format.ColumnChunk, l *leaf, rows, size int64) (*chunk, error) {
+	m := &c.MetaData
+	h := &chunk{c, m.DataPageOffset, m.DataPageOffset}
+	if m.DictionaryPageOffset > 0 && m.DictionaryPageOffset < m.DataPageOffset {
+		h.firstPage = m.DictionaryPageOffset
 	}
-	return e
+	packed := m.TotalCompressedSize
+	switch {
+	case c.FilePath != "":
+		return nil, errors.New("it is in another file")
+	case c.CryptoMetadata.Value != nil || len(c.EncryptedColumnMetadata) > 0:
+		return nil, errors.New("it is encrypted")
+	case m.Type != l.Physical:
+		return nil, fmt.Errorf("values of the type %d, want %d", m.Type, l.Physical)
+	case m.Codec < 0:
+		return nil, fmt.Errorf("the compression %d is not supported", m.Codec)
+	case m.NumValues < 0 || len(l.Repeated) == 0 && m.NumValues != rows:
+		return nil, fmt.Errorf("%d values in %d rows", m.NumValues, rows)
+	case h.firstPage < int64(len(magic)) || packed < 0 || m.TotalUncompressedSize < 0 || packed > size || h.firstPage > size-packed || m.DataPageOffset > h.firstPage+packed:
+		return nil, fmt.Errorf("%d bytes from byte %d, of %d bytes", packed, h.firstPage, size)
+	}
+	return h, nil
 }
 
-// small reads a number that fits an int, and is not negative.
-func (c *compact) small(kind byte) int {
-	n := c.int(kind)
-	if n < 0 || n > math.MaxInt32 {
-		c.fail(fmt.Errorf("the number %d", n))
+// parsePages reads the page index of a chunk. Pages follow one another, and are within the chunk. b
+// is the budget of the file.
+func parsePages(data []byte, h *chunk, rows int64, b *budget.Budget) ([]format.PageLocation, error) {
+	var index format.OffsetIndex
+	if _, err := decode(data, &index, b, 24); err != nil {
+		return nil, err
+	}
+	at, row, end := h.MetaData.DataPageOffset, int64(-1), h.firstPage+h.MetaData.TotalCompressedSize
+	for _, p := range index.PageLocations {
+		n := int64(p.CompressedPageSize)
+		if p.Offset < at || n < 1 || n > end-p.Offset || p.FirstRowIndex <= row || p.FirstRowIndex >= rows || row < 0 && p.FirstRowIndex != 0 {
+			return nil, fmt.Errorf("a page of row %d with %d bytes from byte %d", p.FirstRowIndex, n, p.Offset)
+		}
+		at, row = p.Offset+n, p.FirstRowIndex
+	}
+	if row < 0 {
+		return nil, errors.New("no pages")
+	}
+	return index.PageLocations, nil
+}
+
+// decode has parquet-go read a structure of metadata, and returns the bytes after it. v may keep
+// data. costs are the bytes that parquet-go takes for an element of a list of structures, of one in
+// such an element, and so on; the last one is for all that are deeper.
+func decode(data []byte, v any, b *budget.Budget, costs ...int64) (rest []byte, err error) {
+	w := walk{data: data, budget: b, costs: costs}
+	if w.value(tStruct); w.err != nil {
+		return nil, fmt.Errorf("byte %d of the metadata: %w", w.at, w.err)
+	}
+	err = guarded(func() error {
+		r := (&thrift.CompactProtocol{}).NewReaderFromBytes(data[:w.at:w.at])
+		return thrift.NewDecoder(r).Decode(v)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	return data[w.at:], nil
+}
+
+// guarded calls parquet-go. Where it panics, the data is damaged.
+func guarded(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("parquet-go cannot read it: %v", p)
+		}
+	}()
+	return call()
+}
+
+// A walk passes over a value in the compact protocol of Apache Thrift, in which Parquet's metadata
+// is written, before parquet-go reads it, which allocates as many elements as the header of a list
+// promises and calls itself for each level of structures that it does not know.
+//
+// Source: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md.
+type walk struct {
+	data   []byte
+	at     int
+	budget *budget.Budget
+	costs  []int64
+	err    error
+}
+
+// The types of values that a walk tells apart.
+const (
+	tTrue   = 1
+	tFalse  = 2
+	tByte   = 3
+	tInt16  = 4
+	tInt64  = 6
+	tDouble = 7
+	tBinary = 8
+	tList   = 9
+	tStruct = 12
+)
+
+func (w *walk) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// take passes over n bytes, of which it returns the first one.
+func (w *walk) take(n uint64) byte {
+	if w.err == nil && n > uint64(len(w.data)-w.at) {
+		w.fail(fmt.Errorf("%d bytes: %w", n, io.ErrUnexpectedEOF))
+	}
+	if w.err != nil || n == 0 {
 		return 0
 	}
-	return int(n)
+	w.at += int(n)
+	return w.data[w.at-int(n)]
 }
 
-// logical reads the logical type: a structure with one field, whose number it is.
-func (c *compact) logical(kind byte, e *element) {
-	c.fields(kind, func(id int, kind byte) bool {
-		e.logical = id
-		if id != logicalInteger {
-			return false
+func (w *walk) number() uint64 {
+	v, n := binary.Uvarint(w.data[w.at:])
+	if n <= 0 {
+		w.fail(errors.New("want a number"))
+	}
+	w.take(uint64(max(n, 0)))
+	return v
+}
+
+func (w *walk) value(kind byte) {
+	switch kind {
+	case tTrue, tFalse: // the type of a field is its value
+	case tByte:
+		w.take(1)
+	case tInt16, tInt16 + 1, tInt64:
+		w.number()
+	case tDouble:
+		w.take(8)
+	case tBinary:
+		w.take(w.number())
+	case tList, tStruct:
+		if err := w.budget.Enter(); err != nil {
+			w.fail(err)
+			return
 		}
-		c.fields(kind, func(id int, kind byte) bool {
-			switch id {
-			case 1:
-				e.bits = c.small(kind)
-			case 2:
-				e.signed = c.bool(kind)
-			default:
-				return false
-			}
-			return true
-		})
-		return true
-	})
-}
-
-func (c *compact) group(kind byte) (g group) {
-	c.fields(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			c.list(kind, func(kind byte) { g.chunks = append(g.chunks, c.chunk(kind)) })
-		case 3:
-			g.rows = c.int(kind)
-		default:
-			return false
+		defer w.budget.Leave()
+		if kind == tStruct {
+			w.fields()
+		} else {
+			w.list()
 		}
-		return true
-	})
-	if len(g.chunks) == 0 {
-		c.fail(errors.New("rows without columns"))
+	default:
+		w.fail(fmt.Errorf("the type %d is not known", kind))
 	}
-	return g
 }
 
-func (c *compact) chunk(kind byte) (h chunk) {
-	c.fields(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			h.elsewhere = len(c.bytes(kind)) > 0
-		case 3:
-			c.columnMetadata(kind, &h)
-		case 4:
-			h.index = c.int(kind)
-		case 5:
-			h.indexLen = c.int(kind)
-		case 8, 9:
-			h.encrypted = true
-			return false
-		default:
-			return false
+func (w *walk) fields() {
+	for w.err == nil {
+		head := w.take(1)
+		if head == 0 {
+			return
 		}
-		return true
-	})
-	if !h.hasMetadata { // which also keeps chunks from being smaller than their memory
-		c.fail(errors.New("a column without metadata"))
-	}
-	return h
-}
-
-func (c *compact) columnMetadata(kind byte, h *chunk) {
-	h.hasMetadata = true
-	c.fields(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			h.physical = c.small(kind)
-		case 4:
-			h.codec = c.small(kind)
-		case 5:
-			h.values = c.int(kind)
-		case 6:
-			h.unpacked = c.int(kind)
-		case 7:
-			h.packed = c.int(kind)
-		case 9:
-			h.data = c.int(kind)
-		case 11:
-			h.dictionary = c.int(kind)
-		default:
-			return false
+		if head>>4 == 0 { // the field's number does not follow from the one before
+			w.number()
 		}
-		return true
-	})
+		w.value(head & 15)
+	}
 }
 
-// check compares the numbers of a chunk with the file and the group, and finds where it
-// begins.
-func (h *chunk) check(l *leaf, rows, size int64) error {
-	switch {
-	case h.elsewhere:
-		return errors.New("it is in another file")
-	case h.encrypted:
-		return errors.New("it is encrypted")
-	case h.physical != l.Physical:
-		return fmt.Errorf("values of the type %d, want %d", h.physical, l.Physical)
-	case h.values < 0 || len(l.Repeated) == 0 && h.values != rows:
-		return fmt.Errorf("%d values in %d rows", h.values, rows)
+func (w *walk) list() {
+	head := w.take(1)
+	n, kind := uint64(head>>4), head&15
+	if n == 15 {
+		n = w.number()
 	}
-	h.firstPage, h.dictionaryTo = h.data, h.data
-	if h.dictionary > 0 && h.dictionary < h.data {
-		h.firstPage = h.dictionary
+	if n > uint64(len(w.data)-w.at) {
+		w.fail(fmt.Errorf("a list of %d: %w", n, io.ErrUnexpectedEOF))
+		return
 	}
-	if h.firstPage < int64(len(magic)) || h.packed < 0 || h.unpacked < 0 || h.packed > size || h.firstPage > size-h.packed || h.data > h.firstPage+h.packed {
-		return fmt.Errorf("%d bytes from byte %d, of %d bytes", h.packed, h.firstPage, size)
-	}
-	return nil
-}
-
-// A pagePlace is an entry of the page index.
-type pagePlace struct{ off, len, row int64 }
-
-const perPage = 48 // bytes of a pagePlace in a slice that grows
-
-// parsePages reads the page index of a chunk, which must have been checked. Pages follow
-// one another, and are within the chunk. b is the budget of the file.
-func parsePages(data []byte, h *chunk, rows int64, b *budget.Budget) ([]pagePlace, error) {
-	var pages []pagePlace
-	at, row := h.data, int64(-1)
-	c := &compact{data: data}
-	c.fields(tStruct, func(id int, kind byte) bool {
-		if id != 1 {
-			return false
+	cost, costs := int64(16), w.costs // of a text
+	switch kind {
+	case tTrue, tFalse:
+		kind = tByte
+	case tStruct:
+		cost = w.costs[0]
+		if len(w.costs) > 1 {
+			w.costs = w.costs[1:]
 		}
-		c.list(kind, func(kind byte) {
-			var p pagePlace
-			c.fields(kind, func(id int, kind byte) bool {
-				switch id {
-				case 1:
-					p.off = c.int(kind)
-				case 2:
-					p.len = c.int(kind)
-				case 3:
-					p.row = c.int(kind)
-				default:
-					return false
-				}
-				return true
-			})
-			if p.off < at || p.len < 1 || p.len > h.firstPage+h.packed-p.off || p.row <= row || p.row >= rows || row < 0 && p.row != 0 {
-				c.fail(fmt.Errorf("a page of row %d with %d bytes from byte %d", p.row, p.len, p.off))
-				return
-			}
-			if err := b.Memory(perPage); err != nil {
-				c.fail(err)
-				return
-			}
-			at, row = p.off+p.len, p.row
-			pages = append(pages, p)
-		})
-		return true
-	})
-	if c.err == nil && len(pages) == 0 {
-		c.fail(errors.New("no pages"))
 	}
-	return pages, c.err
+	w.fail(w.budget.Memory(cost * int64(n)))
+	for ; n > 0 && w.err == nil; n-- {
+		w.value(kind)
+	}
+	w.costs = costs
 }

@@ -208,6 +208,8 @@ func field(kind, id int, value []byte) []byte {
 
 func number(id int, n int64) []byte { return field(6, id, binary.AppendVarint(nil, n)) }
 
+func small(id int, n int64) []byte { return field(5, id, binary.AppendVarint(nil, n)) } // of 32 bits
+
 func text(id int, s string) []byte {
 	return field(8, id, append(binary.AppendUvarint(nil, uint64(len(s))), s...))
 }
@@ -217,6 +219,33 @@ func structure(fields ...[]byte) []byte { return append(slices.Concat(fields...)
 func structs(id int, list ...[]byte) []byte {
 	return field(9, id, append(binary.AppendUvarint([]byte{15<<4 | 12}, uint64(len(list))), slices.Concat(list...)...))
 }
+
+// chunkOf is a column of a row group, of the path x.
+func chunkOf(physical, codec, values, size, packed, offset int64, more ...[]byte) []byte {
+	encodings, path := field(9, 2, []byte{1<<4 | 5, 0}), field(9, 3, []byte{1<<4 | 8, 1, 'x'})
+	meta := structure(small(1, physical), encodings, path, small(4, codec), number(5, values), number(6, size), number(7, packed), number(9, offset))
+	return structure(number(2, 0), field(12, 3, meta), slices.Concat(more...))
+}
+
+// group is a row group.
+func group(rows int64, chunks ...[]byte) []byte {
+	return structure(structs(1, chunks...), number(2, 0), number(3, rows))
+}
+
+// ended is a file with a footer of these fields.
+func ended(file []byte, fields ...[]byte) []byte {
+	footer := structure(small(1, 2), slices.Concat(fields...))
+	file = append(slices.Clip(file), footer...)
+	return append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), "PAR1"...)
+}
+
+// element is a column of a schema.
+func element(physical, repetition int64, name string) []byte {
+	return structure(small(1, physical), small(3, repetition), text(4, name))
+}
+
+// root is the schema's first element.
+func root(columns int64) []byte { return structure(text(4, "r"), small(5, columns)) }
 
 // A tiny file has one column, of int64 unless text or bools is set.
 type tiny struct {
@@ -244,26 +273,25 @@ func (f tiny) file() []byte {
 	} else if f.bools {
 		physical = 0
 	}
-	chunk := structure(field(12, 3, structure(number(1, physical), number(4, f.codec), number(5, f.values), number(6, n), number(7, n+f.packed), number(9, 4+f.offset))))
+	var more []byte
+	at := n + 4
 	if f.index != nil {
-		chunk = append(chunk[:len(chunk)-1], structure(number(4, int64(len(b))), number(5, int64(len(f.index))))...)
+		more = append(number(4, at), small(5, int64(len(f.index)))...)
 		b = append(b, f.index...)
 	}
-	groups := structs(4, structure(structs(1, chunk), number(3, f.rows)))
+	groups := structs(4, group(f.rows, chunkOf(physical, f.codec, f.values, n, n+f.packed, 4+f.offset, more)))
 	if f.columns != nil {
 		groups = f.columns
 	}
 	if f.schema == nil {
-		f.schema = [][]byte{structure(text(4, "schema"), number(5, 1)), structure(number(1, physical), number(3, 0), text(4, "x"))}
+		f.schema = [][]byte{root(1), element(physical, 0, "x")}
 	}
-	footer := structure(structs(2, f.schema...), number(3, f.rows), groups)
-	b = append(b, footer...)
-	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
+	return ended(b, structs(2, f.schema...), number(3, f.rows), groups)
 }
 
 // pageHead is the header of a data page of version 1.
 func pageHead(size, packed, values, encoding int64) []byte {
-	return structure(number(1, 0), number(2, size), number(3, packed), field(12, 5, structure(number(1, values), number(2, encoding), number(3, 3), number(4, 3))))
+	return structure(small(1, 0), small(2, size), small(3, packed), field(12, 5, structure(small(1, values), small(2, encoding), small(3, 3), small(4, 3))))
 }
 
 type hostileFile struct {
@@ -274,7 +302,7 @@ type hostileFile struct {
 func hostileFiles() []hostileFile {
 	const many = 1<<31 - 1
 	eight := make([]byte, 8)
-	dictionary := structure(number(1, 2), number(2, 8), number(3, 8), field(12, 7, structure(number(1, 1), number(2, 0))))
+	dictionary := structure(small(1, 2), small(2, 8), small(3, 8), field(12, 7, structure(small(1, 1), small(2, 0))))
 	long := func(id int) []byte { return field(9, id, append(binary.AppendUvarint([]byte{15<<4 | 12}, many), 0)) }
 	return []hostileFile{
 		{"rows", "Limit", tiny{rows: 1 << 39, values: 1 << 39, header: pageHead(8, 8, 1, 0), page: eight}.file()},
@@ -287,12 +315,15 @@ func hostileFiles() []hostileFile {
 		{"bytes after Zstandard", "after decompression", tiny{rows: 1, values: 1, codec: 6, header: pageHead(1<<29, 8, 1, 0), page: eight}.file()},
 		{"bytes of a text", "unexpected EOF", tiny{text: true, rows: 1, values: 1, header: pageHead(8, 8, 1, 0), page: []byte{255, 255, 255, 127, 0, 0, 0, 0}}.file()},
 		{"differences", "lengths", tiny{text: true, rows: 1, values: 1, header: pageHead(9, 9, 1, 6), page: []byte{128, 1, 4, 255, 255, 255, 255, 7, 0}}.file()},
-		{"a dictionary", "a dictionary: unexpected EOF", tiny{text: true, rows: 1, values: 1, header: structure(number(1, 2), number(2, 8), number(3, 8), field(12, 7, structure(number(1, 1000), number(2, 0)))), page: eight}.file()},
+		{"a dictionary", "a dictionary: unexpected EOF", tiny{text: true, rows: 1, values: 1, header: structure(small(1, 2), small(2, 8), small(3, 8), field(12, 7, structure(small(1, 1000), small(2, 0)))), page: eight}.file()},
 		{"two dictionaries", "a second dictionary", tiny{rows: 1, values: 1, header: slices.Concat(dictionary, eight, dictionary), page: eight}.file()},
 		{"bytes of a column", "bytes from byte 4", tiny{rows: 1, values: 1, packed: 1 << 40, header: pageHead(8, 8, 1, 0), page: eight}.file()},
 		{"an offset", "bytes from byte", tiny{rows: 1, values: 1, offset: 1 << 62, header: pageHead(8, 8, 1, 0), page: eight}.file()},
 		{"row groups", "", tiny{rows: 1, values: 1, columns: long(4)}.file()},
 		{"columns", "", tiny{rows: 1, values: 1, columns: structs(4, structure(long(1)))}.file()},
+		{"columns of a byte", "more memory", tiny{rows: 1, values: 1, columns: structs(4, structure(field(9, 1, append(binary.AppendUvarint([]byte{15<<4 | 12}, 100_000), make([]byte, 100_000)...))))}.file()},
+		{"structures that nobody knows", "nested more than", tiny{rows: 1, values: 1, columns: append(structs(4), bytes.Repeat([]byte{1<<4 | 12}, 100_000)...)}.file()},
+		{"a list in the header of a page", "a list of 2147483647", tiny{rows: 1, values: 1, header: structure(small(1, 0), long(9)), page: eight}.file()},
 	}
 }
 
@@ -308,16 +339,13 @@ func TestValuesOfEveryPageAreChecked(t *testing.T) {
 
 // schemaFile is a file without rows and with this schema and these features.
 func schemaFile(features string, elements ...[]byte) []byte {
-	footer := structure(structs(2, elements...), number(3, 0), structs(5, structure(text(1, "huggingface"), text(2, features))))
-	b := append([]byte("PAR1"), footer...)
-	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
+	return ended([]byte("PAR1"), structs(2, elements...), number(3, 0), structs(4), structs(5, structure(text(1, "huggingface"), text(2, features))))
 }
 
 // TestSmallFilesTakeLittle has files that are small, and whose metadata or pages ask for much.
 func TestSmallFilesTakeLittle(t *testing.T) {
-	root := structure(text(4, "r"), number(5, 1))
-	leaf := structure(number(1, 2), number(3, 0), text(4, "a"))
-	names := [][]byte{root, structure(number(3, 0), text(4, strings.Repeat("n", 60_000)), number(5, 7000))}
+	leaf := element(2, 0, "a")
+	names := [][]byte{root(1), structure(small(3, 0), text(4, strings.Repeat("n", 60_000)), small(5, 7000))}
 	for range 7000 {
 		names = append(names, leaf)
 	}
@@ -328,9 +356,9 @@ func TestSmallFilesTakeLittle(t *testing.T) {
 	zeros := binary.AppendUvarint([]byte{0x80, 0x80, 0x40, 1}, values) // numbers of a block, miniblocks
 	zeros = append(zeros, make([]byte, 1+2*(values/each))...)
 	n := int64(len(zeros))
-	optional := [][]byte{root, structure(number(1, 2), number(3, 1), text(4, "a"))}
+	optional := [][]byte{root(1), element(2, 1, "a")}
 	nulls := run(values, 0)
-	lists := [][]byte{root, structure(number(3, 2), text(4, "a"), number(5, 1)), structure(number(1, 2), number(3, 1), text(4, "b"))}
+	lists := [][]byte{root(1), structure(small(3, 2), text(4, "a"), small(5, 1)), element(2, 1, "b")}
 	nullList := slices.Concat(prefix(append(binary.AppendUvarint([]byte{2, 0}, (values-1)<<1), 1)), run(values, 1))
 	for _, c := range []struct {
 		what string
@@ -338,8 +366,8 @@ func TestSmallFilesTakeLittle(t *testing.T) {
 		want string // of the error
 	}{
 		{"the path of a group in every column", schemaFile("{}", names...), "more memory"},
-		{"nested structures of features", schemaFile(nested(`{"a":`, "}"), root, leaf), "nested more than"},
-		{"nested lists of features", schemaFile(nested(`{"_type":"List","feature":`, "}"), root, leaf), "nested more than"},
+		{"nested structures of features", schemaFile(nested(`{"a":`, "}"), root(1), leaf), "nested more than"},
+		{"nested lists of features", schemaFile(nested(`{"_type":"List","feature":`, "}"), root(1), leaf), "nested more than"},
 		{"lengths without bits", tiny{text: true, rows: 1, values: 1, header: pageHead(n, n, values, 6), page: zeros}.file(), "more than rows"},
 		{"nulls of one row", tiny{schema: optional, rows: 1, values: 1, header: pageHead(int64(len(nulls)), int64(len(nulls)), values, 0), page: nulls}.file(), "more than rows"},
 		{"a list of nulls", tiny{schema: lists, rows: 1, values: values, header: pageHead(int64(len(nullList)), int64(len(nullList)), values, 0), page: nullList}.file(), "a list with a null"},
@@ -379,18 +407,16 @@ func TestRowsThatAreSkippedTakeLittle(t *testing.T) {
 	first, n1 := add(rows - 1)
 	second, n2 := add(1)
 	other, n3 := add(rows)
-	place := func(at, size, row int64) []byte { return structure(number(1, at), number(2, size), number(3, row)) }
+	place := func(at, size, row int64) []byte { return structure(number(1, at), small(2, size), number(3, row)) }
 	index := structure(structs(1, place(first, n1, 0), place(second, n2, rows-1)))
 	otherIndex := structure(structs(1, place(other, n3, 0)))
 	at := int64(len(file))
 	file = slices.Concat(file, index, otherIndex)
 	chunk := func(begin, size, index int64, length int) []byte {
-		return structure(field(12, 3, structure(number(1, 2), number(4, 0), number(5, rows), number(6, size), number(7, size), number(9, begin))), number(4, index), number(5, int64(length)))
+		return chunkOf(2, 0, rows, size, size, begin, number(4, index), small(5, int64(length)))
 	}
-	column := func(name string) []byte { return structure(number(1, 2), number(3, 1), text(4, name)) }
-	footer := structure(structs(2, structure(text(4, "r"), number(5, 2)), column("a"), column("b")), number(3, rows),
-		structs(4, structure(structs(1, chunk(first, n1+n2, at, len(index)), chunk(other, n3, at+int64(len(index)), len(otherIndex))), number(3, rows))))
-	file = append(binary.LittleEndian.AppendUint32(append(file, footer...), uint32(len(footer))), "PAR1"...)
+	file = ended(file, structs(2, root(2), element(2, 1, "a"), element(2, 1, "b")), number(3, rows),
+		structs(4, group(rows, chunk(first, n1+n2, at, len(index)), chunk(other, n3, at+int64(len(index)), len(otherIndex)))))
 	s, saved, err := indexOf(t, file, 1, 1<<30)
 	if err != nil {
 		t.Fatal(err)
@@ -413,7 +439,6 @@ func TestRowsThatAreSkippedTakeLittle(t *testing.T) {
 // many empty ones.
 func TestRowsAfterARunOfNullsAreTheirOwn(t *testing.T) {
 	const many = 1000
-	root := structure(text(4, "r"), number(5, 1))
 	runs := func(counts ...uint64) []byte { // of pairs: how many times, which level
 		var b []byte
 		for k := 0; k < len(counts); k += 2 {
@@ -428,8 +453,8 @@ func TestRowsAfterARunOfNullsAreTheirOwn(t *testing.T) {
 		schema             [][]byte
 		empty              uint64 // definition level of what repeats
 	}{
-		{"nulls", "a.b", "a list with a null", nil, [][]byte{root, structure(number(3, 2), text(4, "a"), number(5, 1)), structure(number(1, 2), number(3, 1), text(4, "b"))}, 1},
-		{"empty lists", "a.b", "", []int{1}, [][]byte{root, structure(number(3, 2), text(4, "a"), number(5, 1)), structure(number(1, 2), number(3, 2), text(4, "b"))}, 1},
+		{"nulls", "a.b", "a list with a null", nil, [][]byte{root(1), structure(small(3, 2), text(4, "a"), small(5, 1)), element(2, 1, "b")}, 1},
+		{"empty lists", "a.b", "", []int{1}, [][]byte{root(1), structure(small(3, 2), text(4, "a"), small(5, 1)), element(2, 2, "b")}, 1},
 	} {
 		page := slices.Concat(runs(1, 0, many-1, 1, 1, 0, 1, 1), runs(many, c.empty, 2, 2), values)
 		file := tiny{schema: c.schema, rows: 2, values: many + 2, header: pageHead(int64(len(page)), int64(len(page)), many+2, 0), page: page}.file()
@@ -474,19 +499,17 @@ func TestChunksThatShareAPageIndexTakeLittle(t *testing.T) {
 	at := int64(4)
 	var places [][]byte
 	for k := range int64(pages) {
-		places = append(places, structure(number(1, at+k), number(2, 1), number(3, k)))
+		places = append(places, structure(number(1, at+k), small(2, 1), number(3, k)))
 	}
 	index := structure(structs(1, places...))
 	file := slices.Concat([]byte("PAR1"), make([]byte, pages), index)
-	elements := [][]byte{structure(text(4, "r"), number(5, columns))}
+	elements := [][]byte{root(columns)}
 	var chunks [][]byte
 	for range columns {
-		elements = append(elements, structure(number(1, 2), number(3, 0), text(4, "a")))
-		chunks = append(chunks, structure(field(12, 3, structure(number(1, 2), number(4, 0), number(5, pages), number(6, pages), number(7, pages), number(9, at))),
-			number(4, at+pages), number(5, int64(len(index)))))
+		elements = append(elements, element(2, 0, "a"))
+		chunks = append(chunks, chunkOf(2, 0, pages, pages, pages, at, number(4, at+pages), small(5, int64(len(index)))))
 	}
-	footer := structure(structs(2, elements...), number(3, pages), structs(4, structure(structs(1, chunks...), number(3, pages))))
-	file = append(binary.LittleEndian.AppendUint32(append(file, footer...), uint32(len(footer))), "PAR1"...)
+	file = ended(file, structs(2, elements...), number(3, pages), structs(4, group(pages, chunks...)))
 	for _, size := range []int64{1, 8 << 20} {
 		hostile.Bounded(t, len(file), 0, func() {
 			if _, _, err := indexOf(t, file, size, 1<<30); err == nil || !strings.Contains(err.Error(), "more memory") {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/budget"
 )
@@ -82,7 +84,7 @@ func (l *layout) readers(m *metaReader, c *codecs, stored []byte, b *shards.Bloc
 		if m.err != nil {
 			return nil, m.err
 		}
-		r := newColumnReader(leaf, int(codec), c, l.limit, rows, pieces)
+		r := newColumnReader(leaf, format.CompressionCodec(codec), c, l.limit, rows, pieces)
 		if err := r.skip(skip); err != nil {
 			return nil, fmt.Errorf("column %.100q: %w", leaf.Name, err)
 		}

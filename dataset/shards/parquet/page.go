@@ -1,119 +1,36 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math/bits"
+
+	"github.com/parquet-go/bitpack"
+	"github.com/parquet-go/parquet-go/format"
 )
-
-// The types of pages.
-const (
-	dataPage       = 0
-	indexPage      = 1
-	dictionaryPage = 2
-	dataPage2      = 3
-)
-
-// A pageHeader precedes the bytes of a page.
-type pageHeader struct {
-	kind             int
-	size             int // bytes after decompression
-	packed           int // bytes in the file
-	sum              uint32
-	summed           bool
-	values           int // with nulls
-	encoding         int
-	definition       int // encoding of the levels, or their bytes in a page of version 2
-	repetition       int
-	plain            bool // a page of version 2 that is not compressed
-	hasData, hasDict bool
-}
-
-// readPageHeader reads a header, and returns the bytes that it takes.
-func readPageHeader(data []byte) (h pageHeader, n int, err error) {
-	c := &compact{data: data}
-	c.fields(tStruct, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			h.kind = c.small(kind)
-		case 2:
-			h.size = c.small(kind)
-		case 3:
-			h.packed = c.small(kind)
-		case 4:
-			h.sum, h.summed = uint32(c.int(kind)), true
-		case 5, 8:
-			h.hasData = id == 5 && h.kind == dataPage || id == 8 && h.kind == dataPage2
-			c.dataHeader(kind, &h, id == 8)
-		case 7:
-			h.hasDict = h.kind == dictionaryPage
-			c.dataHeader(kind, &h, false)
-		default:
-			return false
-		}
-		return true
-	})
-	switch {
-	case c.err != nil:
-		return h, 0, c.err
-	case h.kind > dataPage2 || h.kind == dictionaryPage && !h.hasDict || (h.kind == dataPage || h.kind == dataPage2) && !h.hasData:
-		return h, 0, fmt.Errorf("a page of the type %d, without its header", h.kind)
-	case h.packed > len(data)-c.at:
-		return h, 0, fmt.Errorf("a page of %d bytes: %w", h.packed, io.ErrUnexpectedEOF)
-	}
-	return h, c.at, nil
-}
-
-// dataHeader reads the header of a data page, or of a dictionary, which has only the first
-// two fields.
-func (c *compact) dataHeader(kind byte, h *pageHeader, second bool) {
-	c.fields(kind, func(id int, kind byte) bool {
-		switch {
-		case id == 1:
-			h.values = c.small(kind)
-		case id == 2 && !second || id == 4 && second:
-			h.encoding = c.small(kind)
-		case id == 3 && !second || id == 5 && second:
-			if kind == tTrue || kind == tFalse {
-				return false // of a dictionary: whether it is sorted
-			}
-			h.definition = c.small(kind)
-		case id == 4 || id == 6 && second:
-			h.repetition = c.small(kind)
-		case id == 7 && second:
-			h.plain = !c.bool(kind)
-		default:
-			return false
-		}
-		return true
-	})
-}
 
 // A pageReader reads the pages of a column, one after the other.
 //
-// parquet-go, which writes the files, would read them as fast, but its version 0.32 does not do
-// for files that nobody has checked. What a page takes stands in its compressed bytes, so that
-// checks of the headers are not enough:
-//   - It decompresses without a limit. Damaged LZ4_RAW doubles the memory without end, and 28 kB
-//     of Zstandard take 256 MiB, whatever the header says.
-//   - A run of levels allocates its number of values, 256 MiB for 6 bytes, and differences
-//     theirs, 512 MiB for 8 bytes. To check them takes as much code as to decode them.
-//   - Bools in a run of 13 trues are read as a true, seven falses, and so on.
+// parquet-go reads the header, packed numbers, differences and split streams. Decompression and
+// runs are read here: parquet-go 0.32 decompresses without a limit, and allocates as many levels as
+// a run promises, 256 MiB for 6 bytes; a check that finds that out is already the reader of runs.
 type pageReader struct {
 	*leaf
-	codec  int
+	codec  format.CompressionCodec
 	codecs *codecs
 	limit  int64    // of the bytes of a page, and of its values
 	rows   int64    // that the pages have, less those of the pages that were begun; a list may be many values
 	pieces [][]byte // with the pages
 	memory []byte   // for a page
+	header format.PageHeader
 
 	dictionary *dictionary
 	left       int // levels of the page
-	repetition hybrid
-	definition hybrid
+	repetition runs
+	definition runs
 	values     values
 }
 
@@ -126,34 +43,26 @@ func (p *pageReader) next() error {
 		if len(p.pieces) == 0 {
 			return io.EOF
 		}
-		h, n, err := readPageHeader(p.pieces[0])
+		h := &p.header
+		*h = format.PageHeader{}
+		rest, err := decode(p.pieces[0], h, &p.codecs.budget, 32)
 		if err != nil {
 			return err
 		}
-		data := p.pieces[0][n : n+h.packed : n+h.packed]
-		p.pieces[0] = p.pieces[0][n+h.packed:]
-		if int64(h.size) > p.limit || int64(h.values) > p.limit {
-			return fmt.Errorf("a page with %d values and %d bytes: %w", h.values, h.size, errTooLarge)
+		data, values, err := p.check(rest)
+		if err != nil {
+			return err
 		}
-		if h.kind != dictionaryPage && len(p.Repeated) == 0 {
-			if p.rows -= int64(h.values); p.rows < 0 {
-				return fmt.Errorf("a page with %d values, %d more than rows", h.values, -p.rows)
-			}
-		}
-		if h.summed {
-			if sum := crc32.ChecksumIEEE(data); sum != h.sum {
-				return fmt.Errorf("a page with the CRC-32 %08x, want %08x", sum, h.sum)
-			}
-		}
-		switch h.kind {
-		case indexPage:
+		p.pieces[0] = rest[len(data):]
+		switch h.Type {
+		case format.IndexPage:
 			continue
-		case dictionaryPage:
-			err = p.readDictionary(&h, data)
-		case dataPage:
-			err = p.readPage(&h, data)
-		case dataPage2:
-			err = p.readPage2(&h, data)
+		case format.DictionaryPage:
+			err = p.readDictionary(data, values)
+		case format.DataPage:
+			err = p.readPage(data, values)
+		case format.DataPageV2:
+			err = p.readPage2(data, values)
 		}
 		if err != nil {
 			return err
@@ -164,23 +73,61 @@ func (p *pageReader) next() error {
 	}
 }
 
-func (p *pageReader) readDictionary(h *pageHeader, data []byte) error {
+// check compares a page's header with the bytes that follow it, and returns those of the page and
+// how many values it has, with nulls.
+func (p *pageReader) check(rest []byte) (data []byte, values int, err error) {
+	h := &p.header
+	size, packed := h.UncompressedPageSize, h.CompressedPageSize
+	known := h.Type == format.IndexPage
+	switch {
+	case h.Type == format.DataPage && h.DataPageHeader.Valid:
+		values, known = int(h.DataPageHeader.V.NumValues), true
+	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
+		values, known = int(h.DataPageHeaderV2.V.NumValues), true
+	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
+		values, known = int(h.DictionaryPageHeader.V.NumValues), true
+	}
+	switch {
+	case !known:
+		return nil, 0, fmt.Errorf("a page of the type %d, without its header", h.Type)
+	case size < 0 || packed < 0 || values < 0:
+		return nil, 0, fmt.Errorf("a page with %d values and %d bytes, %d in the file", values, size, packed)
+	case int(packed) > len(rest):
+		return nil, 0, fmt.Errorf("a page of %d bytes: %w", packed, io.ErrUnexpectedEOF)
+	case int64(size) > p.limit || int64(values) > p.limit:
+		return nil, 0, fmt.Errorf("a page with %d values and %d bytes: %w", values, size, errTooLarge)
+	}
+	if h.Type != format.DictionaryPage && len(p.Repeated) == 0 {
+		if p.rows -= int64(values); p.rows < 0 {
+			return nil, 0, fmt.Errorf("a page with %d values, %d more than rows", values, -p.rows)
+		}
+	}
+	data = rest[:packed:packed]
+	if h.CRC != 0 { // parquet-go does not tell a checksum of 0 from none
+		if sum := crc32.ChecksumIEEE(data); sum != uint32(h.CRC) {
+			return nil, 0, fmt.Errorf("a page with the CRC-32 %08x, want %08x", sum, uint32(h.CRC))
+		}
+	}
+	return data, values, nil
+}
+
+func (p *pageReader) readDictionary(data []byte, values int) error {
 	if p.dictionary != nil {
 		return errors.New("a second dictionary")
 	}
-	if h.encoding != plain && h.encoding != plainDictionary {
-		return fmt.Errorf("a dictionary with the encoding %d", h.encoding)
+	if e := p.header.DictionaryPageHeader.V.Encoding; e != format.Plain && e != format.PlainDictionary {
+		return fmt.Errorf("a dictionary with the encoding %v", e)
 	}
-	data, err := p.codecs.decompress(p.codec, data, h.size, nil)
+	data, err := p.codecs.decompress(p.codec, data, int(p.header.UncompressedPageSize), nil)
 	if err == nil {
-		p.dictionary, err = newDictionary(p.leaf, data, h.values)
+		p.dictionary, err = newDictionary(p.leaf, data, values)
 	}
 	return err
 }
 
 func (p *pageReader) unpack(data []byte, size int) ([]byte, error) {
 	unpacked, err := p.codecs.decompress(p.codec, data, size, p.memory)
-	if p.codec != uncompressed && cap(unpacked) > cap(p.memory) {
+	if p.codec != format.Uncompressed && cap(unpacked) > cap(p.memory) {
 		p.memory = unpacked
 	}
 	return unpacked, err
@@ -188,50 +135,53 @@ func (p *pageReader) unpack(data []byte, size int) ([]byte, error) {
 
 // readPage begins a page of version 1: the levels precede the values, and are compressed
 // with them.
-func (p *pageReader) readPage(h *pageHeader, data []byte) (err error) {
-	if data, err = p.unpack(data, h.size); err != nil {
+func (p *pageReader) readPage(data []byte, values int) (err error) {
+	if data, err = p.unpack(data, int(p.header.UncompressedPageSize)); err != nil {
 		return err
 	}
+	h := &p.header.DataPageHeader.V
 	for _, l := range []struct {
-		levels   *hybrid
+		levels   *runs
 		most     int
-		encoding int
-	}{{&p.repetition, len(p.Repeated), h.repetition}, {&p.definition, p.Definition, h.definition}} {
+		encoding format.Encoding
+	}{{&p.repetition, len(p.Repeated), h.RepetitionLevelEncoding}, {&p.definition, p.Definition, h.DefinitionLevelEncoding}} {
 		if l.most == 0 {
 			continue
 		}
-		if l.encoding != runLength {
-			return fmt.Errorf("levels with the encoding %d are not supported", l.encoding)
+		if l.encoding != format.RLE {
+			return fmt.Errorf("levels with the encoding %v are not supported", l.encoding)
 		}
 		var levels []byte
 		if levels, data, err = prefixed(data); err != nil {
 			return fmt.Errorf("levels: %w", err)
 		}
-		*l.levels = hybrid{data: levels, width: bits.Len(uint(l.most))}
+		l.levels.begin(levels, bits.Len(uint(l.most)))
 	}
-	return p.begin(h, data)
+	return p.begin(h.Encoding, data, values)
 }
 
 // readPage2 begins a page of version 2, whose levels are not compressed.
-func (p *pageReader) readPage2(h *pageHeader, data []byte) (err error) {
-	levels := h.repetition + h.definition
-	if h.repetition > len(data) || h.definition > len(data)-h.repetition || levels > h.size {
+func (p *pageReader) readPage2(data []byte, values int) (err error) {
+	h := &p.header.DataPageHeaderV2.V
+	repetition, definition, size := int(h.RepetitionLevelsByteLength), int(h.DefinitionLevelsByteLength), int(p.header.UncompressedPageSize)
+	if repetition < 0 || definition < 0 || repetition > len(data) || definition > len(data)-repetition || repetition+definition > size {
 		return errors.New("levels that are longer than their page")
 	}
-	p.repetition = hybrid{data: data[:h.repetition], width: bits.Len(uint(len(p.Repeated)))}
-	p.definition = hybrid{data: data[h.repetition:levels], width: bits.Len(uint(p.Definition))}
+	levels := repetition + definition
+	p.repetition.begin(data[:repetition], bits.Len(uint(len(p.Repeated))))
+	p.definition.begin(data[repetition:levels], bits.Len(uint(p.Definition)))
 	data = data[levels:]
-	if !h.plain && h.size > levels {
-		if data, err = p.unpack(data, h.size-levels); err != nil {
+	if (!h.IsCompressed.Valid || h.IsCompressed.V) && size > levels {
+		if data, err = p.unpack(data, size-levels); err != nil {
 			return err
 		}
 	}
-	return p.begin(h, data)
+	return p.begin(h.Encoding, data, values)
 }
 
-func (p *pageReader) begin(h *pageHeader, data []byte) (err error) {
-	p.values, err = newValues(h.encoding, p.leaf, data, h.values, p.dictionary)
-	p.left = h.values
+func (p *pageReader) begin(e format.Encoding, data []byte, values int) (err error) {
+	p.values, err = p.newValues(e, data, values)
+	p.left = values
 	return err
 }
 
@@ -257,4 +207,89 @@ func (p *pageReader) levels() (repetition, definition int, err error) {
 		return 0, 0, errRuns
 	}
 	return repetition, definition, nil
+}
+
+var errRuns = errors.New("the runs of levels or indices are damaged")
+
+// runs reads numbers of up to 32 bits, in runs: of one number, or of packed ones. These
+// are levels, indices of dictionaries and bools.
+//
+// Source: https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE.
+type runs struct {
+	data  []byte
+	width int // bits
+
+	same     uint64 // numbers left of a run of value
+	value    uint32
+	packed   []byte // of the run that is read, if it is packed
+	count    uint64 // numbers left in packed
+	unpacked [64]uint32
+	ahead    []uint32 // of unpacked, that are next
+}
+
+func (r *runs) begin(data []byte, width int) {
+	r.data, r.width, r.same, r.count, r.ahead = data, width, 0, 0, nil
+}
+
+func (r *runs) next() (uint32, error) {
+	for r.same == 0 && len(r.ahead) == 0 {
+		if err := r.more(); err != nil {
+			return 0, err
+		}
+	}
+	if r.same > 0 {
+		r.same--
+		return r.value, nil
+	}
+	v := r.ahead[0]
+	r.ahead = r.ahead[1:]
+	return v, nil
+}
+
+// more reads on: the packed run that was begun, or the next run.
+func (r *runs) more() error {
+	if r.count > 0 {
+		// The last run may be cut short: it has groups of eight numbers, but may need fewer.
+		n := min(uint64(len(r.unpacked)), r.count, uint64(len(r.packed))*8/uint64(r.width))
+		if n == 0 {
+			return errRuns
+		}
+		var padded [4*len(r.unpacked) + bitpack.PaddingInt32]byte
+		size := bitpack.ByteCount(uint(n) * uint(r.width))
+		copy(padded[:], r.packed[:size])
+		r.ahead = r.unpacked[:n]
+		bitpack.Unpack(r.ahead, padded[:], uint(r.width))
+		r.packed, r.count = r.packed[size:], r.count-n
+		return nil
+	}
+	if len(r.data) == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	head, n := binary.Uvarint(r.data)
+	if n <= 0 {
+		return errRuns
+	}
+	r.data = r.data[n:]
+	if head&1 == 0 {
+		size := bitpack.ByteCount(uint(r.width))
+		if len(r.data) < size {
+			return io.ErrUnexpectedEOF
+		}
+		r.value = 0
+		for k := range size {
+			r.value |= uint32(r.data[k]) << (8 * k)
+		}
+		r.same, r.data = head>>1, r.data[size:]
+		return nil
+	}
+	if head>>1 > 1<<40 {
+		return errRuns
+	}
+	if r.width == 0 {
+		r.same, r.value = head>>1*8, 0
+		return nil
+	}
+	size := min(head>>1*uint64(r.width), uint64(len(r.data)))
+	r.packed, r.data, r.count = r.data[:size], r.data[size:], head>>1*8
+	return nil
 }

@@ -36,11 +36,16 @@
 //
 // # Damage
 //
-// Sizes and numbers of values in the file's headers are compared with the bytes that there
-// are and with the rows of the group, and memory grows as bytes are decompressed. [Limit]
-// bounds the memory of a block, and with it the time: rows that precede a block in its pages
-// take no more than its bytes allow, and a run of nulls in a list is one step. The decoder of
-// Brotli may take 16 MiB beside the limit.
+// parquet-go reads the metadata and decodes numbers. A check passes over all metadata before,
+// so that a list takes no more memory than its bytes allow. Sizes and numbers of values in the
+// file's headers are compared with the bytes that there are and with the rows of the group, and
+// memory grows as bytes are decompressed. [Limit] bounds the memory of a block, and with it the
+// time: rows that precede a block in its pages take no more than its bytes allow, and a run of
+// nulls in a list is one step. The decoder of Brotli may take 16 MiB beside the limit.
+//
+// What parquet-go 0.32 cannot do holds here, too: metadata without a field that the format
+// requires is an error, a checksum of 0 is taken for none, and blocks of differences have a
+// multiple of 128 numbers, as the format says, and at most 65,536.
 package parquet
 
 import (
@@ -57,21 +62,21 @@ import (
 )
 
 // An Option changes what [Format] makes. The zero Option sets nothing.
-type Option struct{ set func(*format) }
+type Option struct{ set func(*files) }
 
 // Columns reads only these columns from the file: each with all columns below it. Without
 // it a block has all columns, also those that no field uses.
 func Columns(names ...string) Option {
-	return Option{func(f *format) { f.columns = slices.Clone(names) }}
+	return Option{func(f *files) { f.columns = slices.Clone(names) }}
 }
 
 // Limit sets how many bytes of memory a block may take. Blocks that take more are errors.
 // The default is 1 GiB.
-func Limit(bytes int64) Option { return Option{func(f *format) { f.limit = bytes }} }
+func Limit(bytes int64) Option { return Option{func(f *files) { f.limit = bytes }} }
 
 // Format is the format of Apache Parquet, for [shards.Scan] and [shards.ReadIndex].
 func Format(options ...Option) shards.Format {
-	f := &format{limit: 1 << 30}
+	f := &files{limit: 1 << 30}
 	for _, o := range options {
 		if o.set != nil {
 			o.set(f)
@@ -80,12 +85,13 @@ func Format(options ...Option) shards.Format {
 	return f
 }
 
-type format struct {
+// files are the files of Parquet, as the options say that they are read.
+type files struct {
 	columns []string
 	limit   int64
 }
 
-func (f *format) String() string {
+func (f *files) String() string {
 	if f.columns == nil {
 		return "parquet"
 	}
@@ -93,14 +99,14 @@ func (f *format) String() string {
 }
 
 // check is for the options.
-func (f *format) check() error {
+func (f *files) check() error {
 	if f.limit < 1 || f.limit > math.MaxInt32 {
 		return fmt.Errorf("parquet: Limit(%d): want 1 to %d", f.limit, math.MaxInt32)
 	}
 	return nil
 }
 
-func (f *format) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shards.Shard) error) error {
+func (f *files) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shards.Shard) error) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -115,7 +121,7 @@ func (f *format) Split(ctx context.Context, s objects.Store, name string, size i
 	return emit(shard)
 }
 
-func (f *format) Layout(text []byte) (shards.Layout, error) {
+func (f *files) Layout(text []byte) (shards.Layout, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -140,7 +146,7 @@ func (f *format) Layout(text []byte) (shards.Layout, error) {
 }
 
 // columnsOf are the columns that are read. It is an error if there are none.
-func (f *format) columnsOf(s *schema) ([]*leaf, error) {
+func (f *files) columnsOf(s *schema) ([]*leaf, error) {
 	var wanted []*leaf
 	for k := range s.Leaves {
 		if s.Leaves[k].Error == "" && f.wants(s.Leaves[k].Name) {
@@ -154,7 +160,7 @@ func (f *format) columnsOf(s *schema) ([]*leaf, error) {
 }
 
 // wants reports whether a column is to be read.
-func (f *format) wants(name string) bool {
+func (f *files) wants(name string) bool {
 	return f.columns == nil || slices.ContainsFunc(f.columns, func(c string) bool {
 		return name == c || strings.HasPrefix(name, c) && name[len(c)] == '.'
 	})

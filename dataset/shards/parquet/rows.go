@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // A block in memory is its rows, one after the other. A row is the number of its bytes, in
@@ -37,7 +39,7 @@ type listState struct {
 }
 
 // newColumnReader reads the rows of the pages in pieces.
-func newColumnReader(l *leaf, codec int, c *codecs, limit, rows int64, pieces [][]byte) *columnReader {
+func newColumnReader(l *leaf, codec format.CompressionCodec, c *codecs, limit, rows int64, pieces [][]byte) *columnReader {
 	r := &columnReader{pageReader: pageReader{leaf: l, codec: codec, codecs: c, limit: limit, rows: rows, pieces: pieces}, size: -1}
 	if l.Type != "bytes" {
 		r.size = l.dtype.Size()

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/budget"
 )
@@ -20,11 +23,11 @@ type schema struct {
 
 // A leaf is a column with values.
 type leaf struct {
-	Name       string `json:"name"`
-	Physical   int    `json:"physical"`
-	Length     int    `json:"length,omitempty"` // bytes of a value of fixed size
-	Type       string `json:"type,omitempty"`   // in types
-	Definition int    `json:"definition"`       // level of values that are not null
+	Name       string      `json:"name"`
+	Physical   format.Type `json:"physical"`
+	Length     int         `json:"length,omitempty"` // bytes of a value of fixed size
+	Type       string      `json:"type,omitempty"`   // in types
+	Definition int         `json:"definition"`       // level of values that are not null
 	// Repeated has the definition level of the elements of each list around a value, the
 	// outermost first.
 	Repeated []int  `json:"repeated,omitempty"`
@@ -41,28 +44,16 @@ var types = map[string]dataset.Dtype{
 	"float16": dataset.Float16, "float32": dataset.Float32, "float64": dataset.Float64,
 }
 
-// The converted and logical types that matter.
-const (
-	convertedList    = 3
-	convertedDecimal = 5
-	convertedUint8   = 11 // and on: the unsigned ones, then the signed ones
-	convertedInt64   = 18
-	logicalList      = 3
-	logicalDecimal   = 5
-	logicalInteger   = 10
-	logicalFloat16   = 15
-)
-
 const maxDepth = 64 // of the schema
 
-// parseSchema finds the leaves of a footer, whose budget b is.
-func parseSchema(f *footer, b *budget.Budget) (*schema, error) {
-	if len(f.elements) == 0 || f.elements[0].physical >= 0 {
+// parseSchema finds the leaves of a file's metadata, whose budget b is.
+func parseSchema(meta *format.FileMetaData, b *budget.Budget) (*schema, error) {
+	if len(meta.Schema) == 0 || meta.Schema[0].Type.Valid {
 		return nil, errors.New("no schema")
 	}
 	s := &schema{}
-	p := &schemaParser{elements: f.elements[1:], schema: s, budget: b}
-	for range f.elements[0].children {
+	p := &schemaParser{elements: meta.Schema[1:], schema: s, budget: b}
+	for range meta.Schema[0].NumChildren.V {
 		if err := p.node(nil, 0, nil, 0); err != nil {
 			return nil, err
 		}
@@ -71,12 +62,12 @@ func parseSchema(f *footer, b *budget.Budget) (*schema, error) {
 		return nil, errors.New("the schema is no tree of columns")
 	}
 	var err error
-	s.Classes, err = classes(f.features, b)
+	s.Classes, err = classes(described(meta), b)
 	return s, err
 }
 
 type schemaParser struct {
-	elements []element // that follow
+	elements []format.SchemaElement // that follow
 	schema   *schema
 	budget   *budget.Budget
 }
@@ -89,18 +80,18 @@ func (p *schemaParser) node(path []string, definition int, lists []int, depth in
 	}
 	e := p.elements[0]
 	p.elements = p.elements[1:]
-	switch e.repetition {
-	case required:
-	case optional:
+	switch e.RepetitionType.V {
+	case format.Required:
+	case format.Optional:
 		definition++
-	case repeated:
+	case format.Repeated:
 		definition++
 		lists = append(slices.Clip(lists), definition)
 	default:
-		return fmt.Errorf("column %.100q: the repetition %d is not known", e.name, e.repetition)
+		return fmt.Errorf("column %.100q: the repetition %d is not known", e.Name, e.RepetitionType.V)
 	}
-	if e.name != "" {
-		path = append(slices.Clip(path), e.name)
+	if e.Name != "" {
+		path = append(slices.Clip(path), e.Name)
 	}
 	// Columns of one group repeat its path, here and in the schema that is saved.
 	taken := 16 * len(path)
@@ -108,16 +99,19 @@ func (p *schemaParser) node(path []string, definition int, lists []int, depth in
 		taken += 8 * len(name)
 	}
 	if err := p.budget.Memory(int64(taken)); err != nil {
-		return fmt.Errorf("column %.100q: %w", e.name, err)
+		return fmt.Errorf("column %.100q: %w", e.Name, err)
 	}
-	if e.physical >= 0 {
+	if e.Type.Valid {
+		if len(path) == 0 {
+			return errors.New("a column without a name")
+		}
 		p.schema.Leaves = append(p.schema.Leaves, newLeaf(&e, path, definition, lists))
 		return nil
 	}
-	if (e.converted == convertedList || e.logical == logicalList) && e.children == 1 {
+	if isList(&e) && e.NumChildren.V == 1 {
 		p.unname()
 	}
-	for range e.children {
+	for range e.NumChildren.V {
 		if err := p.node(path, definition, lists, depth+1); err != nil {
 			return err
 		}
@@ -125,60 +119,67 @@ func (p *schemaParser) node(path []string, definition int, lists []int, depth in
 	return nil
 }
 
+func isList(e *format.SchemaElement) bool {
+	_, ok := e.LogicalType.Value.(*format.ListType)
+	return ok || e.ConvertedType.Valid && e.ConvertedType.V == deprecated.List
+}
+
 // unname takes away the names of the next element, the list within a list's column, and of
 // its only child, the element of the list.
 func (p *schemaParser) unname() {
-	if len(p.elements) == 0 || p.elements[0].repetition != repeated {
+	if len(p.elements) == 0 || p.elements[0].RepetitionType.V != format.Repeated {
 		return
 	}
 	list := &p.elements[0]
-	list.name = ""
-	if list.physical < 0 && list.children == 1 && len(p.elements) > 1 {
-		p.elements[1].name = ""
+	list.Name = ""
+	if !list.Type.Valid && list.NumChildren.V == 1 && len(p.elements) > 1 {
+		p.elements[1].Name = ""
 	}
 }
 
-func newLeaf(e *element, path []string, definition int, lists []int) leaf {
-	l := leaf{Name: strings.Join(path, "."), Physical: e.physical, Length: e.length, Definition: definition, Repeated: lists}
+func newLeaf(e *format.SchemaElement, path []string, definition int, lists []int) leaf {
+	l := leaf{Name: strings.Join(path, "."), Physical: e.Type.V, Length: int(e.TypeLength.V), Definition: definition, Repeated: lists}
+	_, decimal := e.LogicalType.Value.(*format.DecimalType)
+	_, half := e.LogicalType.Value.(*format.Float16Type)
 	switch {
-	case e.converted == convertedDecimal || e.logical == logicalDecimal:
+	case decimal || e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal:
 		l.Error = "decimal numbers are not supported"
-	case e.physical == boolean:
+	case l.Physical == format.Boolean:
 		l.Type = "bool"
-	case e.physical == int32Type || e.physical == int64Type:
+	case l.Physical == format.Int32 || l.Physical == format.Int64:
 		l.Type = integerType(e)
-	case e.physical == int96Type:
+	case l.Physical == format.Int96:
 		l.Error = "INT96, an old type of timestamps, is not supported"
-	case e.physical == floatType:
+	case l.Physical == format.Float:
 		l.Type = "float32"
-	case e.physical == doubleType:
+	case l.Physical == format.Double:
 		l.Type = "float64"
-	case e.physical == fixedLen && e.logical == logicalFloat16 && e.length == 2:
+	case l.Physical == format.FixedLenByteArray && half && l.Length == 2:
 		l.Type = "float16"
-	case e.physical == byteArray || e.physical == fixedLen && e.length > 0:
+	case l.Physical == format.ByteArray || l.Physical == format.FixedLenByteArray && l.Length > 0:
 		l.Type = "bytes"
 	default:
-		l.Error = fmt.Sprintf("the type %d is not known", e.physical)
+		l.Error = fmt.Sprintf("the type %d is not known", l.Physical)
 	}
 	if l.Type == "bytes" && len(lists) > 0 {
 		l.Error = "lists of texts or files are not supported"
 	}
-	if definition > 255 || len(lists) > 255 {
-		l.Error = "it is nested too deeply"
-	}
 	return l
 }
 
-func integerType(e *element) string {
+func integerType(e *format.SchemaElement) string {
 	size, signed := 32, true
-	if e.physical == int64Type {
+	if e.Type.V == format.Int64 {
 		size = 64
 	}
+	logical, ok := e.LogicalType.Value.(*format.IntType)
 	switch {
-	case e.logical == logicalInteger && e.bits >= 8 && e.bits <= size && bits.OnesCount(uint(e.bits)) == 1:
-		size, signed = e.bits, e.signed
-	case e.logical == 0 && e.converted >= convertedUint8 && e.converted <= convertedInt64:
-		k := e.converted - convertedUint8
+	case ok:
+		if n := int(logical.BitWidth); n >= 8 && n <= size && bits.OnesCount(uint(n)) == 1 {
+			size, signed = n, logical.IsSigned
+		}
+	case e.LogicalType.Value == nil && e.ConvertedType.Valid && e.ConvertedType.V >= deprecated.Uint8 && e.ConvertedType.V <= deprecated.Int64:
+		k := e.ConvertedType.V - deprecated.Uint8 // the unsigned ones, then the signed ones
 		size, signed = min(size, 8<<(k%4)), k >= 4
 	}
 	if signed {
@@ -190,13 +191,13 @@ func integerType(e *element) string {
 // width is the number of bytes of a stored value, or -1 if they vary.
 func (l *leaf) width() int {
 	switch l.Physical {
-	case int32Type, floatType:
+	case format.Int32, format.Float:
 		return 4
-	case int64Type, doubleType:
+	case format.Int64, format.Double:
 		return 8
-	case fixedLen:
+	case format.FixedLenByteArray:
 		return l.Length
-	case boolean:
+	case format.Boolean:
 		return 1
 	}
 	return -1
@@ -217,7 +218,7 @@ func (s *schema) check() error {
 			last = d
 		}
 		wide := l.width()
-		if !ok || last > l.Definition || l.Definition > 255 || l.Physical < 0 || l.Physical > fixedLen || l.Type == "bytes" && len(l.Repeated) > 0 ||
+		if !ok || last > l.Definition || l.Definition > 255 || l.Physical < 0 || l.Physical > format.FixedLenByteArray || l.Type == "bytes" && len(l.Repeated) > 0 ||
 			l.Type != "bytes" && wide < dtype.Size() || wide == 0 || wide > maxFixed {
 			return fmt.Errorf("column %.100q: the description is wrong", l.Name)
 		}
@@ -228,13 +229,13 @@ func (s *schema) check() error {
 const maxFixed = 1 << 30 // bytes of a value of fixed size
 
 // classes finds the names of classes in the features of Hugging Face's datasets.
-func classes(features []byte, b *budget.Budget) (map[string][]string, error) {
+func classes(features string, b *budget.Budget) (map[string][]string, error) {
 	var metadata struct {
 		Info struct {
 			Features map[string]any `json:"features"`
 		} `json:"info"`
 	}
-	if len(features) == 0 || json.Unmarshal(features, &metadata) != nil {
+	if len(features) == 0 || json.Unmarshal([]byte(features), &metadata) != nil {
 		return nil, nil // another program's key
 	}
 	found := map[string][]string{}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/budget"
 )
@@ -18,14 +20,14 @@ const (
 )
 
 // split finds the blocks of a file.
-func (f *format) split(file *file, size int64) (shard shards.Shard, err error) {
+func (f *files) split(file *file, size int64) (shard shards.Shard, err error) {
 	shard = shards.Shard{Object: file.object, Compression: shards.ByFormat}
-	footer, err := file.footer()
+	meta, length, err := file.footer()
 	if err != nil {
 		return shard, err
 	}
-	b := budget.For(footer.size)
-	s, err := parseSchema(footer, &b)
+	b := budget.For(length)
+	s, err := parseSchema(meta, &b)
 	if err != nil {
 		return shard, err
 	}
@@ -35,20 +37,20 @@ func (f *format) split(file *file, size int64) (shard shards.Shard, err error) {
 	if _, err := f.columnsOf(s); err != nil {
 		return shard, err
 	}
-	p := &planner{format: f, file: file, schema: s, least: size, budget: budget.For(file.object.Size)}
+	p := &planner{files: f, file: file, schema: s, least: size, budget: budget.For(file.object.Size)}
 	var rows int64
-	for k := range footer.groups {
-		g := &footer.groups[k]
-		if g.rows == 0 {
+	for k := range meta.RowGroups {
+		g := &meta.RowGroups[k]
+		if g.NumRows == 0 {
 			continue
 		}
 		if err := p.group(g); err != nil {
 			return shard, fmt.Errorf("row group %d: %w", k, err)
 		}
-		rows += g.rows
+		rows += g.NumRows
 	}
-	if rows != footer.rows {
-		return shard, fmt.Errorf("row groups of %d rows, want %d", rows, footer.rows)
+	if rows != meta.NumRows {
+		return shard, fmt.Errorf("row groups of %d rows, want %d", rows, meta.NumRows)
 	}
 	if err := p.flush(); err != nil {
 		return shard, err
@@ -62,7 +64,7 @@ const maxRows = 1 << 40
 
 // A planner divides row groups into blocks.
 type planner struct {
-	*format
+	*files
 	file   *file
 	schema *schema
 	least  int64         // bytes of a block
@@ -77,27 +79,28 @@ type planner struct {
 }
 
 // group adds the rows of a row group.
-func (p *planner) group(g *group) error {
-	if g.rows < 0 || g.rows > maxRows {
-		return fmt.Errorf("%d rows", g.rows)
+func (p *planner) group(g *format.RowGroup) error {
+	if g.NumRows < 0 || g.NumRows > maxRows {
+		return fmt.Errorf("%d rows", g.NumRows)
 	}
-	if len(g.chunks) != len(p.schema.Leaves) {
-		return fmt.Errorf("%d columns, want %d", len(g.chunks), len(p.schema.Leaves))
+	if len(g.Columns) != len(p.schema.Leaves) {
+		return fmt.Errorf("%d columns, want %d", len(g.Columns), len(p.schema.Leaves))
 	}
 	var chunks []*chunk
 	var packed int64
-	unpacked := float64(g.rows) * perRow
-	for k := range g.chunks {
-		h, l := &g.chunks[k], &p.schema.Leaves[k]
+	unpacked := float64(g.NumRows) * perRow
+	for k := range g.Columns {
+		l := &p.schema.Leaves[k]
 		if l.Error != "" || !p.wants(l.Name) {
 			continue
 		}
-		if err := h.check(l, g.rows, p.file.object.Size); err != nil {
+		h, err := chunkOf(&g.Columns[k], l, g.NumRows, p.file.object.Size)
+		if err != nil {
 			return fmt.Errorf("column %.100q: %w", l.Name, err)
 		}
 		chunks = append(chunks, h)
-		packed += h.packed
-		unpacked += float64(max(h.unpacked, h.packed)) + float64(g.rows)*perValue
+		packed += h.MetaData.TotalCompressedSize
+		unpacked += float64(max(h.MetaData.TotalUncompressedSize, h.MetaData.TotalCompressedSize)) + float64(g.NumRows)*perValue
 	}
 	if packed >= 2*p.least {
 		if pages, err := p.pages(g, chunks); err != nil || pages != nil {
@@ -107,11 +110,11 @@ func (p *planner) group(g *group) error {
 			return p.divide(g, chunks, pages, unpacked/float64(max(packed, 1)))
 		}
 	}
-	s := segment{rows: g.rows}
+	s := segment{rows: g.NumRows}
 	begin, end := p.file.object.Size, int64(0)
 	for _, h := range chunks {
-		s.columns = append(s.columns, column{h.codec, g.rows, 0, []shards.Range{{Off: h.firstPage, Len: h.packed}}})
-		begin, end = min(begin, h.firstPage), max(end, h.firstPage+h.packed)
+		s.columns = append(s.columns, column{int(h.MetaData.Codec), g.NumRows, 0, []shards.Range{{Off: h.firstPage, Len: h.MetaData.TotalCompressedSize}}})
+		begin, end = min(begin, h.firstPage), max(end, h.firstPage+h.MetaData.TotalCompressedSize)
 	}
 	if len(p.segments) > 0 && (p.end-p.begin >= p.least || begin < p.end || begin-p.end > maxGap || end-begin-packed > maxGap) {
 		if err := p.flush(); err != nil {
@@ -126,17 +129,18 @@ func (p *planner) group(g *group) error {
 }
 
 // pages reads the page indices of chunks. It returns nil if one has none.
-func (p *planner) pages(g *group, chunks []*chunk) ([][]pagePlace, error) {
+func (p *planner) pages(g *format.RowGroup, chunks []*chunk) ([][]format.PageLocation, error) {
 	size := p.file.object.Size
 	begin, end := size, int64(0)
 	for _, h := range chunks {
-		if h.index == 0 {
+		if h.OffsetIndexOffset == 0 {
 			return nil, nil
 		}
-		if h.index < 0 || h.indexLen < 1 || h.indexLen > maxTail || h.index > size-h.indexLen {
-			return nil, fmt.Errorf("a page index of %d bytes from byte %d, of %d bytes", h.indexLen, h.index, size)
+		n := int64(h.OffsetIndexLength)
+		if h.OffsetIndexOffset < 0 || n < 1 || n > maxTail || h.OffsetIndexOffset > size-n {
+			return nil, fmt.Errorf("a page index of %d bytes from byte %d, of %d bytes", n, h.OffsetIndexOffset, size)
 		}
-		begin, end = min(begin, h.index), max(end, h.index+h.indexLen)
+		begin, end = min(begin, h.OffsetIndexOffset), max(end, h.OffsetIndexOffset+n)
 	}
 	if end-begin > maxTail {
 		return nil, fmt.Errorf("page indices of %d bytes", end-begin)
@@ -148,13 +152,13 @@ func (p *planner) pages(g *group, chunks []*chunk) ([][]pagePlace, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := make([][]pagePlace, len(chunks))
+	pages := make([][]format.PageLocation, len(chunks))
 	for k, h := range chunks {
-		if pages[k], err = parsePages(data[h.index-begin:][:h.indexLen], h, g.rows, &p.budget); err != nil {
+		if pages[k], err = parsePages(data[h.OffsetIndexOffset-begin:][:h.OffsetIndexLength], h, g.NumRows, &p.budget); err != nil {
 			return nil, fmt.Errorf("page index: %w", err)
 		}
-		if h.firstPage < h.data {
-			h.dictionaryTo = pages[k][0].off
+		if h.firstPage < h.MetaData.DataPageOffset {
+			h.dictionaryTo = pages[k][0].Offset
 		}
 	}
 	return pages, nil
@@ -162,32 +166,32 @@ func (p *planner) pages(g *group, chunks []*chunk) ([][]pagePlace, error) {
 
 // divide makes blocks of a large row group: it cuts before pages of its largest column.
 // growth is the ratio of the bytes in memory to those of the file.
-func (p *planner) divide(g *group, chunks []*chunk, pages [][]pagePlace, growth float64) error {
+func (p *planner) divide(g *format.RowGroup, chunks []*chunk, pages [][]format.PageLocation, growth float64) error {
 	largest := 0
 	for k, h := range chunks {
-		if h.packed > chunks[largest].packed {
+		if h.MetaData.TotalCompressedSize > chunks[largest].MetaData.TotalCompressedSize {
 			largest = k
 		}
 	}
 	first, last := int64(0), pages[largest]
-	left := chunks[largest].packed
-	begin := last[0].off
+	left := chunks[largest].MetaData.TotalCompressedSize
+	begin := last[0].Offset
 	for k := 1; k <= len(last); k++ {
-		end := g.rows
+		end := g.NumRows
 		if k < len(last) {
-			n := last[k].off - begin
+			n := last[k].Offset - begin
 			if n < p.least || left-n < p.least/2 {
 				continue
 			}
 			left -= n
-			begin, end = last[k].off, last[k].row
+			begin, end = last[k].Offset, last[k].FirstRowIndex
 		}
 		if err := p.budget.Memory(perColumn * int64(len(chunks))); err != nil {
 			return err
 		}
 		s := segment{rows: end - first}
 		for c, h := range chunks {
-			s.columns = append(s.columns, columnOf(h, pages[c], first, end, g.rows))
+			s.columns = append(s.columns, columnOf(h, pages[c], first, end, g.NumRows))
 		}
 		p.segments = []segment{s}
 		for _, c := range s.columns {
@@ -206,21 +210,21 @@ func (p *planner) divide(g *group, chunks []*chunk, pages [][]pagePlace, growth 
 
 // columnOf finds the pages of a chunk with the rows from first to end, and its dictionary. The
 // chunk has all rows.
-func columnOf(h *chunk, pages []pagePlace, first, end, all int64) column {
-	from, _ := slices.BinarySearchFunc(pages, first+1, func(p pagePlace, row int64) int { return int(min(max(p.row-row, -1), 1)) })
+func columnOf(h *chunk, pages []format.PageLocation, first, end, all int64) column {
+	from, _ := slices.BinarySearchFunc(pages, first+1, func(p format.PageLocation, row int64) int { return int(min(max(p.FirstRowIndex-row, -1), 1)) })
 	from = max(from-1, 0)
 	to := from
-	for to+1 < len(pages) && pages[to+1].row < end {
+	for to+1 < len(pages) && pages[to+1].FirstRowIndex < end {
 		to++
 	}
 	if to+1 < len(pages) {
-		all = pages[to+1].row
+		all = pages[to+1].FirstRowIndex
 	}
-	c := column{codec: h.codec, rows: all - pages[from].row, skip: first - pages[from].row}
+	c := column{codec: int(h.MetaData.Codec), rows: all - pages[from].FirstRowIndex, skip: first - pages[from].FirstRowIndex}
 	if h.firstPage < h.dictionaryTo {
 		c.pieces = append(c.pieces, shards.Range{Off: h.firstPage, Len: h.dictionaryTo - h.firstPage})
 	}
-	c.pieces = append(c.pieces, shards.Range{Off: pages[from].off, Len: pages[to].off + pages[to].len - pages[from].off})
+	c.pieces = append(c.pieces, shards.Range{Off: pages[from].Offset, Len: pages[to].Offset + int64(pages[to].CompressedPageSize) - pages[from].Offset})
 	return c
 }
 

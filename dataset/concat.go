@@ -9,7 +9,7 @@ import (
 )
 
 // Concat joins datasets one after the other, as PyTorch's ConcatDataset does.
-// Their specs must be equal. Every Reader opens all of the datasets.
+// Their specs must be equal, kinds included. Every Reader opens all of the datasets.
 func Concat(datasets ...Dataset) (Dataset, error) {
 	if len(datasets) == 0 {
 		return nil, errors.New("dataset: Concat of no datasets")
@@ -27,6 +27,8 @@ func Concat(datasets ...Dataset) (Dataset, error) {
 		}
 		if got := ds.Spec(); !sameSpec(got, want) {
 			errs = append(errs, fmt.Errorf("dataset: Concat: dataset %d has the fields %v, dataset 0 has %v", k, got, want))
+		} else if err := sameKinds(got, want); err != nil {
+			errs = append(errs, fmt.Errorf("dataset: Concat: dataset %d: %w in dataset 0", k, err))
 		}
 		n += ds.Len()
 		c.ends = append(c.ends, n)
@@ -37,6 +39,25 @@ func Concat(datasets ...Dataset) (Dataset, error) {
 	return c, nil
 }
 
+// sameKinds is the error of a field that is of one kind in got, and of another one in want.
+func sameKinds(got, want Spec) error {
+	for k, f := range got {
+		if w := want[k]; f.Kind != w.Kind || f.Of != w.Of {
+			return fmt.Errorf("field %q is %s, but %s", f.Name, f.meaning(), w.meaning())
+		}
+	}
+	return nil
+}
+
+// meaning is the field's kind, and to what it belongs.
+func (f Field) meaning() string {
+	if f.Of == "" {
+		return f.Kind.String()
+	}
+	return fmt.Sprintf("%v of %q", f.Kind, f.Of)
+}
+
+// sameSpec reports whether samples of both have the same memory.
 func sameSpec(a, b Spec) bool {
 	return slices.EqualFunc(a, b, func(a, b Field) bool {
 		return a.Name == b.Name && a.Dtype == b.Dtype && a.Ragged == b.Ragged && slices.Equal(a.Shape, b.Shape)

@@ -128,7 +128,7 @@ func (f *Folder) Len() int { return f.ends[len(f.ends)-1] }
 // Spec is "image", ragged uint8, the encoded file, and "label", int64, the
 // class. With [NoClasses] it is "image" alone.
 func (f *Folder) Spec() Spec {
-	image := Field{Name: "image", Dtype: Uint8, Ragged: true}
+	image := Field{Name: "image", Dtype: Uint8, Ragged: true, Kind: Image}
 	if f.flat {
 		return Spec{image}
 	}

@@ -51,7 +51,7 @@ type imageFile struct {
 
 func newImages(shape Shape, labels ...string) *Images {
 	p := &Images{
-		spec:   Spec{{Name: "image", Dtype: Uint8, Shape: shape}},
+		spec:   Spec{{Name: "image", Dtype: Uint8, Shape: shape, Kind: Image}},
 		labels: make([][]int64, len(labels)),
 		names:  make([][]string, len(labels)),
 	}

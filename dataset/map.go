@@ -16,7 +16,8 @@ import (
 //
 // For every sample f gets src, with the fields of ds, and dst, with the fields
 // of spec. A field with the same name, dtype and shape in both is passed on:
-// src and dst share its memory, so f may change it but need not copy it. All
+// src and dst share its memory, so f may change it but need not copy it. Its kind is passed on, too,
+// unless spec gives another one. All
 // other fields of dst are zeros, or empty if they are ragged, until f writes
 // them. Both slots have the random numbers of the sample.
 //
@@ -45,6 +46,7 @@ type mapped struct {
 
 func newMapped(ds Dataset, spec Spec, f func(dst, src Slot) error) (*mapped, error) {
 	m := &mapped{Wrap: Wrap{ds}, before: ds.Spec(), spec: slices.Clone(spec), f: f}
+	m.passKinds()
 	if err := errors.Join(m.before.Validate(), m.spec.Validate()); err != nil {
 		return nil, err
 	}
@@ -61,6 +63,27 @@ func newMapped(ds Dataset, spec Spec, f func(dst, src Slot) error) (*mapped, err
 		}
 	}
 	return m, nil
+}
+
+// passKinds gives the fields that are passed on the kinds that they have in the dataset.
+func (m *mapped) passKinds() {
+	passed := func(name string) (Field, bool) {
+		from, to := m.before.Index(name), m.spec.Index(name)
+		if from < 0 || to < 0 || !sameSpec(m.before[from:from+1], m.spec[to:to+1]) {
+			return Field{}, false
+		}
+		return m.before[from], true
+	}
+	for k, f := range m.spec {
+		before, ok := passed(f.Name)
+		if !ok || f.Kind != Plain || f.Of != "" {
+			continue
+		}
+		m.spec[k].Kind = before.Kind
+		if _, ok := passed(before.Of); ok {
+			m.spec[k].Of = before.Of
+		}
+	}
 }
 
 func (m *mapped) Spec() Spec { return m.spec }

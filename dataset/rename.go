@@ -24,6 +24,11 @@ func Rename(ds Dataset, names map[string]string) (Dataset, error) {
 			continue
 		}
 		r.spec[k].Name = names[old]
+		for i, f := range before {
+			if f.Of == old {
+				r.spec[i].Of = names[old]
+			}
+		}
 	}
 	if err := errors.Join(append(errs, r.spec.Validate())...); err != nil {
 		return nil, err

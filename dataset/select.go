@@ -1,6 +1,9 @@
 package dataset
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Select is ds with only the named fields, in that order. An unknown name is an
 // error. The other fields are still read, but take no room in a batch.
@@ -15,7 +18,9 @@ func Select(ds Dataset, fields ...string) (Dataset, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("dataset: Select: no field %q: the dataset has %v", name, all)
 		}
-		spec[k] = all[at]
+		if spec[k] = all[at]; !slices.Contains(fields, spec[k].Of) {
+			spec[k].Of = ""
+		}
 	}
 	return newMapped(ds, spec, nil)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/penstock-go/penstock/internal/figures"
@@ -19,7 +20,62 @@ type Field struct {
 	// Ragged fields hold a varying number of elements: a sample of n elements
 	// has the shape (n, Shape...). Text and encoded files are ragged uint8.
 	Ragged bool
+	// Kind says whether the field is an image, or belongs to one as masks, boxes and
+	// keypoints do. The zero value, [Plain], is none of these.
+	Kind Kind
+	// Of names the field to which this one belongs. A field of labels that has a row for
+	// every box is of the field of the boxes; so are masks and keypoints per box. A mask,
+	// boxes or keypoints of a sample with several images are of the field of one image.
+	Of string
 }
+
+// A Kind says what a field is to an image. The steps of transform.Images move all that belongs
+// to its images, as those of torchvision move tv_tensors, and leave the rest as it is.
+type Kind uint8
+
+// The kinds. Coordinates are in pixels.
+const (
+	Plain       Kind = iota // a label, a text, numbers: nothing that moves with an image
+	Image                   // an image: a file, as ragged uint8, or pixels
+	Mask                    // the class number of every pixel of an image: a file or numbers
+	Segments                // a Mask whose PNG files hold red + 256·green + 65536·blue per pixel, as COCO's panoptic ones
+	Masks                   // a mask per object, plane by plane
+	BoxesXYXY               // rows of left, top, right, bottom
+	BoxesXYWH               // rows of left, top, width, height, as COCO's
+	BoxesCXCYWH             // rows of the centre's x and y, width, height
+	KeyPoints               // x and y in the last dimension, or x, y and a third number, such as visibility
+)
+
+var kinds = [...]string{"plain", "image", "mask", "segments", "masks", "boxes xyxy", "boxes xywh", "boxes cxcywh", "keypoints"}
+
+// String is the kind's name: "image", "boxes xywh".
+func (k Kind) String() string {
+	if int(k) < len(kinds) {
+		return kinds[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// MarshalText is [Kind.String], for JSON.
+func (k Kind) MarshalText() ([]byte, error) {
+	if int(k) >= len(kinds) {
+		return nil, fmt.Errorf("dataset: kind %d is not known", uint8(k))
+	}
+	return []byte(kinds[k]), nil
+}
+
+// UnmarshalText is the inverse of [Kind.MarshalText]. A name that is not known is an error.
+func (k *Kind) UnmarshalText(name []byte) error {
+	i := slices.Index(kinds[:], string(name))
+	if i < 0 {
+		return fmt.Errorf("dataset: no kind of field is named %q", name)
+	}
+	*k = Kind(i)
+	return nil
+}
+
+// IsBoxes reports whether k is one of the three formats of boxes.
+func (k Kind) IsBoxes() bool { return k >= BoxesXYXY && k <= BoxesCXCYWH }
 
 // Elements is the number of values in one sample of the field. In a ragged
 // field it is the number of values in one element.
@@ -64,7 +120,8 @@ func (s Spec) String() string {
 
 // Validate reports everything that is wrong with the spec: no fields, a name
 // that is missing or used twice, no dtype, a dimension
-// below 1, a shape of more than 1 TiB, or 2 GiB where an int has 32 bits.
+// below 1, a shape of more than 1 TiB, or 2 GiB where an int has 32 bits, and a field of
+// another one to which it cannot belong.
 func (s Spec) Validate() error {
 	var errs []error
 	if len(s) == 0 {
@@ -86,8 +143,37 @@ func (s Spec) Validate() error {
 		if err := checkShape(f); err != nil {
 			errs = append(errs, err)
 		}
+		if err := s.checkKind(f); err != nil {
+			errs = append(errs, fmt.Errorf("dataset: spec: field %q: %w", f.Name, err))
+		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkKind is the error of a kind that is not known, and of a field that cannot belong to that
+// which it names. No field can belong to itself, not even through others.
+func (s Spec) checkKind(f Field) error {
+	if int(f.Kind) >= len(kinds) {
+		return fmt.Errorf("%v is not known", f.Kind)
+	}
+	if f.Of == "" {
+		return nil
+	}
+	k := s.Index(f.Of)
+	if k < 0 {
+		return fmt.Errorf("of %q, which is not a field", f.Of)
+	}
+	switch of := s[k]; {
+	case f.Kind == Image:
+		return fmt.Errorf("an image of %q: want none", f.Of)
+	case f.Kind != Plain && of.Kind == Image:
+		return nil
+	case f.Kind != Plain && f.Kind != Masks && f.Kind != KeyPoints:
+		return fmt.Errorf("of %q: want an image", f.Of)
+	case !f.Ragged || !of.Ragged || !of.Kind.IsBoxes() && (of.Kind != KeyPoints || f.Kind != Plain):
+		return fmt.Errorf("of %q: want ragged fields with a row per element, of boxes or keypoints", f.Of)
+	}
+	return nil
 }
 
 // maxBytes bounds a sample, so that no product of dimensions can overflow.

@@ -191,22 +191,22 @@ const maxKeyPoints = 1 << 16
 
 func (d *Dataset) makeSpec() dataset.Spec {
 	spec := dataset.Spec{
-		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Image},
 		{Name: "image_id", Dtype: dataset.Int64},
-		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: dataset.Int64, Ragged: true},
-		{Name: "area", Dtype: dataset.Float32, Ragged: true},
-		{Name: "crowd", Dtype: dataset.Uint8, Ragged: true},
-		{Name: "id", Dtype: dataset.Int64, Ragged: true},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true, Kind: dataset.BoxesXYWH},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true, Of: "boxes"},
+		{Name: "area", Dtype: dataset.Float32, Ragged: true, Of: "boxes"},
+		{Name: "crowd", Dtype: dataset.Uint8, Ragged: true, Of: "boxes"},
+		{Name: "id", Dtype: dataset.Int64, Ragged: true, Of: "boxes"},
 	}
 	if d.masks {
-		spec = append(spec, dataset.Field{Name: "masks", Dtype: dataset.Uint8, Ragged: true})
+		spec = append(spec, dataset.Field{Name: "masks", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Masks, Of: "boxes"})
 	}
 	if d.keypoints > 0 {
-		spec = append(spec, dataset.Field{Name: "keypoints", Dtype: dataset.Float32, Shape: dataset.Shape{d.keypoints, 3}, Ragged: true})
+		spec = append(spec, dataset.Field{Name: "keypoints", Dtype: dataset.Float32, Shape: dataset.Shape{d.keypoints, 3}, Ragged: true, Kind: dataset.KeyPoints, Of: "boxes"})
 	}
 	if d.panoptic {
-		spec = append(spec, dataset.Field{Name: "segments", Dtype: dataset.Uint8, Ragged: true})
+		spec = append(spec, dataset.Field{Name: "segments", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Segments})
 	}
 	return spec
 }

@@ -47,8 +47,8 @@ func (d *Dataset) Len() int { return len(d.pairs) }
 // Spec is "image" and "mask", both ragged uint8.
 func (d *Dataset) Spec() dataset.Spec {
 	return dataset.Spec{
-		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
-		{Name: "mask", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Image},
+		{Name: "mask", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Mask},
 	}
 }
 

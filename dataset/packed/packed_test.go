@@ -126,6 +126,8 @@ func TestHostileTrailersAreErrors(t *testing.T) {
 		{described(`{"fields":[],"byte_order":"little"}`), "description at byte 10: dataset: spec: no fields"},
 		{described(`{"fields":[],"byte_order":"odd"}`), `description at byte 10: byte order "odd": this machine reads "little"`},
 		{described(text(`{"name":"x","dtype":"string"}`)), `description at byte 10: field "x": dataset: unknown dtype "string"`},
+		{described(text(`{"name":"x","dtype":"int16","kind":"hologram"}`)), `dataset: no kind of field is named "hologram"`},
+		{described(text(`{"name":"x","dtype":"int16","shape":[3],"of":"y"}`)), `field "x": of "y", which is not a field`},
 		{described(text(`{"name":"x","dtype":"int16","shape":[-3]}`)), `field "x": shape (-3) has a dimension below 1`},
 		{described(text(`{"name":"x","dtype":"int16","shape":[4294967296,4294967296]}`)), datatest.OfInt(`is larger than 1 TiB`, `cannot unmarshal number 4294967296`)},
 		{described(text(`{"name":"x","dtype":"int16","torn":true}`)), `unknown field "torn"`},

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -86,6 +87,23 @@ func TestRaggedFieldsAndNamesAreKept(t *testing.T) {
 	}
 	datatest.PlacesWithoutAllocation(t, ds)
 	datatest.RefusesOtherIndices(t, ds)
+}
+
+func TestKindsAreKept(t *testing.T) {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Image},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true, Kind: dataset.BoxesXYWH},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true, Of: "boxes"},
+	}
+	var file bytes.Buffer
+	ds := dataset.Func(1, spec, func(context.Context, int, dataset.Slot) error { return nil })
+	if err := packed.Write(t.Context(), &file, ds); err != nil {
+		t.Fatal(err)
+	}
+	got, err := openBytes(file.Bytes())
+	if err != nil || !reflect.DeepEqual(got.Spec(), spec) {
+		t.Fatalf("got %+v, %v", got.Spec(), err)
+	}
 }
 
 func TestDamagedRaggedFileIsNoticed(t *testing.T) {

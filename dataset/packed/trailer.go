@@ -56,10 +56,12 @@ type description struct {
 }
 
 type descriptionField struct {
-	Name   string `json:"name"`
-	Dtype  string `json:"dtype"`
-	Shape  []int  `json:"shape,omitempty"`
-	Ragged bool   `json:"ragged,omitempty"`
+	Name   string       `json:"name"`
+	Dtype  string       `json:"dtype"`
+	Shape  []int        `json:"shape,omitempty"`
+	Ragged bool         `json:"ragged,omitempty"`
+	Kind   dataset.Kind `json:"kind,omitzero"`
+	Of     string       `json:"of,omitempty"`
 }
 
 func byteOrder() string {
@@ -73,7 +75,7 @@ func byteOrder() string {
 func (t *trailer) encode() ([]byte, error) {
 	d := description{ByteOrder: byteOrder(), Classes: t.classes, Source: t.source, Named: t.named}
 	for _, f := range t.spec {
-		d.Fields = append(d.Fields, descriptionField{f.Name, f.Dtype.String(), f.Shape, f.Ragged})
+		d.Fields = append(d.Fields, descriptionField{f.Name, f.Dtype.String(), f.Shape, f.Ragged, f.Kind, f.Of})
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -248,7 +250,7 @@ func (t *trailer) parse(text []byte) error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("field %q: %w", f.Name, err))
 		}
-		t.spec = append(t.spec, dataset.Field{Name: f.Name, Dtype: dtype, Shape: f.Shape, Ragged: f.Ragged})
+		t.spec = append(t.spec, dataset.Field{Name: f.Name, Dtype: dtype, Shape: f.Shape, Ragged: f.Ragged, Kind: f.Kind, Of: f.Of})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err

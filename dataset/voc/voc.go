@@ -185,11 +185,11 @@ func (d *Boxes) Classes() []string { return slices.Clone(d.classes) }
 // Spec is the fields of a sample: see [Boxes].
 func (d *Boxes) Spec() dataset.Spec {
 	return dataset.Spec{
-		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
-		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: dataset.Int64, Ragged: true},
-		{Name: "difficult", Dtype: dataset.Uint8, Ragged: true},
-		{Name: "truncated", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Image},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true, Kind: dataset.BoxesXYXY},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true, Of: "boxes"},
+		{Name: "difficult", Dtype: dataset.Uint8, Ragged: true, Of: "boxes"},
+		{Name: "truncated", Dtype: dataset.Uint8, Ragged: true, Of: "boxes"},
 	}
 }
 

@@ -64,7 +64,7 @@ func (f *fields) UnmarshalJSON(text []byte) error {
 		if err := d.Decode(&one); err != nil {
 			return err
 		}
-		if err := b.Memory(decoded + int64(len(one.Name)+len(one.Dtype)+8*len(one.Shape))); err != nil {
+		if err := b.Memory(decoded + int64(len(one.Name)+len(one.Dtype)+len(one.Of)+8*len(one.Shape))); err != nil {
 			return fmt.Errorf("fields: %w", err)
 		}
 		*f = append(*f, one)
@@ -74,10 +74,12 @@ func (f *fields) UnmarshalJSON(text []byte) error {
 
 // A Field is a [dataset.Field].
 type Field struct {
-	Name   string `json:"name"`
-	Dtype  string `json:"dtype"`
-	Shape  []int  `json:"shape"`
-	Ragged bool   `json:"ragged,omitempty"`
+	Name   string       `json:"name"`
+	Dtype  string       `json:"dtype"`
+	Shape  []int        `json:"shape"`
+	Ragged bool         `json:"ragged,omitempty"`
+	Kind   dataset.Kind `json:"kind,omitzero"`
+	Of     string       `json:"of,omitempty"`
 }
 
 // Hash is the hash of everything else in the plan.
@@ -122,7 +124,7 @@ func Fields(spec dataset.Spec) ([]Field, error) {
 			}
 			names[name] = true
 		}
-		fields[i] = Field{f.Name, f.Dtype.String(), append([]int{}, f.Shape...), f.Ragged}
+		fields[i] = Field{f.Name, f.Dtype.String(), append([]int{}, f.Shape...), f.Ragged, f.Kind, f.Of}
 	}
 	return fields, nil
 }
@@ -142,7 +144,7 @@ func Spec(fields []Field) (dataset.Spec, error) {
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
-		spec[i] = dataset.Field{Name: f.Name, Dtype: dt, Shape: f.Shape, Ragged: f.Ragged}
+		spec[i] = dataset.Field{Name: f.Name, Dtype: dt, Shape: f.Shape, Ragged: f.Ragged, Kind: f.Kind, Of: f.Of}
 	}
 	if err := spec.Validate(); err != nil {
 		return nil, err

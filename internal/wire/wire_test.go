@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,13 +37,17 @@ func TestAHeaderIsReadAsItWasWritten(t *testing.T) {
 
 func TestAPlanOfAnyDtypeIsReadAsItWasWritten(t *testing.T) {
 	spec := dataset.Spec{{Name: "bool", Dtype: dataset.Bool}, {Name: "half", Dtype: dataset.Float16, Shape: dataset.Shape{2, 3}},
-		{Name: "brain", Dtype: dataset.BFloat16}, {Name: "int", Dtype: dataset.Int}, {Name: "text", Dtype: dataset.Uint8, Ragged: true}}
+		{Name: "brain", Dtype: dataset.BFloat16}, {Name: "int", Dtype: dataset.Int}, {Name: "text", Dtype: dataset.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true, Kind: dataset.BoxesXYWH},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true, Of: "boxes"}}
 	fields, err := wire.Fields(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := wire.Spec(fields); err != nil || got.String() != spec.String() {
-		t.Errorf("got %v, %v, want %v", got, err, spec)
+	if got, err := wire.Spec(fields); err != nil || !slices.EqualFunc(got, spec, func(a, b dataset.Field) bool {
+		return a.String() == b.String() && a.Kind == b.Kind && a.Of == b.Of
+	}) {
+		t.Errorf("got %v, %v, want %v, with their kinds", got, err, spec)
 	}
 }
 
@@ -165,7 +170,7 @@ func TestTheHashCoversEverythingInThePlan(t *testing.T) {
 			of.SetString("other")
 		case reflect.Int:
 			of.SetInt(7)
-		case reflect.Uint64:
+		case reflect.Uint64, reflect.Uint8:
 			of.SetUint(7)
 		case reflect.Bool:
 			of.SetBool(true)

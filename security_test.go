@@ -71,7 +71,6 @@ var trusted = map[string]string{
 	"gpu/selftest":                    "reads what it has written itself",
 	"internal/codec/blockcode":        "decodes into blocks that the caller has, and reads each byte once",
 	"internal/codec/bmp":              "takes the memory of its pixels, which MaxPixels limits, and reads each byte once",
-	"internal/codec/exif":             "takes no memory, and each entry of a directory a step",
 	"internal/codec/gif":              "takes the memory of its first frame, which MaxPixels limits, and a table of 4096 codes",
 	"internal/inflate":                "decodes into memory that the caller has, and each block of codes takes a step per code",
 	"internal/codec/photo":            "takes the memory of its pixels, which MaxPixels limits, and its sizes are compared with the record's",

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/penstock-go/penstock/internal/codec/exif"
+	"github.com/penstock-go/penstock/internal/codec/jpeg"
 	"github.com/penstock-go/penstock/internal/codec/png"
 )
 
@@ -55,7 +55,7 @@ func (p *pngDecoder) Orientation() int {
 	if info == nil && profile != nil {
 		info = rawProfile(profile)
 	}
-	return exif.Orientation(info, packet)
+	return jpeg.Orientation(info, packet)
 }
 
 // pngText is the key and the value of a text chunk. Both are empty for other

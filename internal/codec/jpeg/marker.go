@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-
-	"github.com/penstock-go/penstock/internal/codec/exif"
 )
 
 // The markers' second bytes: table B.1 of the standard.
@@ -70,7 +68,7 @@ func (d *Decoder) readHeader() error {
 	if err := d.checkFrame(at); err != nil {
 		return err
 	}
-	d.config.Orientation = exif.Orientation(d.exif, d.xmp)
+	d.config.Orientation = Orientation(d.exif, d.xmp)
 	d.scanAt = at
 	if _, err := d.readScanHeader(at); err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"image"
 	"math"
 
-	"github.com/penstock-go/penstock/internal/codec/exif"
+	"github.com/penstock-go/penstock/internal/codec/jpeg"
 )
 
 // An orientation is how a stored image is rotated and mirrored before it is shown, 1
@@ -42,7 +42,7 @@ func readOrientation(d *directory) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return valid(exif.Orientation(nil, xmp.data)), nil
+	return valid(jpeg.Orientation(nil, xmp.data)), nil
 }
 
 func valid(o int) int {

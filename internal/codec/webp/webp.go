@@ -17,7 +17,7 @@ import (
 	"golang.org/x/image/vp8"
 	"golang.org/x/image/vp8l"
 
-	"github.com/penstock-go/penstock/internal/codec/exif"
+	"github.com/penstock-go/penstock/internal/codec/jpeg"
 )
 
 // A Decoder decodes one file after the other. The zero value is ready for use by
@@ -57,7 +57,7 @@ const density = 1024
 
 // Orientation is the orientation in the file's Exif or XMP data, 1 to 8, or 0 if there
 // is none. Decode does not apply it.
-func (d *Decoder) Orientation() int { return exif.Orientation(d.file.exif, d.file.xmp) }
+func (d *Decoder) Orientation() int { return jpeg.Orientation(d.file.exif, d.file.xmp) }
 
 // Decode writes a window of the image to dst, 4 bytes per pixel and stride
 // bytes per row. It may be called again for other windows.

@@ -1,6 +1,4 @@
-// Package exif reads the orientation of an image from Exif and XMP data, by the
-// rules of Pillow's ImageOps.exif_transpose.
-package exif
+package jpeg
 
 import (
 	"bytes"
@@ -8,9 +6,10 @@ import (
 	"math"
 )
 
-const tag = 0x112 // Exif 2.3, section 4.6.4
+const orientationTag = 0x112 // Exif 2.3, section 4.6.4
 
-// Orientation is the orientation in Exif's numbers, 1 to 8, or 0 if there is none. The
+// Orientation is the orientation of an image in Exif's numbers, 1 to 8, or 0 if there is none, by the
+// rules of Pillow's ImageOps.exif_transpose. Files of other formats have Exif and XMP data, too. The
 // prefix "Exif" of the Exif data may be missing. The XMP packet is used only if the
 // Exif data have no orientation. Both may be nil.
 func Orientation(exif, xmp []byte) int {
@@ -55,7 +54,7 @@ func inDirectory(data []byte) (value int, ok bool) {
 		if !whole {
 			break
 		}
-		if order.Uint16(entries) == tag && len(field) > 0 {
+		if order.Uint16(entries) == orientationTag && len(field) > 0 {
 			value, ok = number(field, order.Uint16(entries[2:]), order), true
 		}
 		entries = entries[12:]
@@ -63,18 +62,18 @@ func inDirectory(data []byte) (value int, ok bool) {
 	return value, ok
 }
 
-// sizes are the sizes in bytes of the types of values. 0 means that Pillow does not
+// exifSizes are the exifSizes in bytes of the types of values. 0 means that Pillow does not
 // know the type.
-var sizes = [...]uint64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
+var exifSizes = [...]uint64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
 // fieldOf returns the values of a directory's entry, and whether the data hold all of
 // them. They are empty if Pillow does not know their type.
 func fieldOf(data, entry []byte, order binary.ByteOrder) (field []byte, whole bool) {
 	kind := int(order.Uint16(entry[2:]))
-	if kind >= len(sizes) || sizes[kind] == 0 {
+	if kind >= len(exifSizes) || exifSizes[kind] == 0 {
 		return nil, true
 	}
-	size := sizes[kind] * uint64(order.Uint32(entry[4:]))
+	size := exifSizes[kind] * uint64(order.Uint32(entry[4:]))
 	if size <= 4 {
 		return entry[8 : 8+size], true
 	}

@@ -1,4 +1,4 @@
-package exif_test
+package jpeg_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/penstock-go/penstock/internal/codec/exif"
+	"github.com/penstock-go/penstock/internal/codec/jpeg"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
 
@@ -66,7 +66,7 @@ func TestOrientationIsPillows(t *testing.T) {
 		"XMP of another form":          {nil, slices.Concat([]byte("tiff:Orientation = 6 "), element), 5},
 		"XMP of nothing":               {nil, []byte(`tiff:Orientation="`), 0},
 	} {
-		if got := exif.Orientation(c.exif, c.xmp); got != c.want {
+		if got := jpeg.Orientation(c.exif, c.xmp); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestManyPartsThatSayLittleTakeLittle(t *testing.T) {
 		"nearly names":              {nil, bytes.Repeat([]byte("tiff:Orientatio"), 1<<14)},
 	} {
 		hostile.Bounded(t, len(c[0])+len(c[1]), 0, func() {
-			if got := exif.Orientation(c[0], c[1]); got != 0 {
+			if got := jpeg.Orientation(c[0], c[1]); got != 0 {
 				t.Errorf("%s: got %d", name, got)
 			}
 		})
@@ -95,7 +95,7 @@ func FuzzOrientation(f *testing.F) {
 	f.Add(directory(entry{0x112, 3, 1, [4]byte{0, 6}}, entry{0x100, 5, 1, [4]byte{0, 0, 0, 8}}), []byte(`tiff:Orientation="8"`))
 	f.Fuzz(func(t *testing.T, data, packet []byte) {
 		hostile.Bounded(t, len(data)+len(packet), 0, func() {
-			if got := exif.Orientation(data, packet); got < 0 || got > 8 {
+			if got := jpeg.Orientation(data, packet); got < 0 || got > 8 {
 				t.Errorf("got %d", got)
 			}
 		})

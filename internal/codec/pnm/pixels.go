@@ -7,119 +7,96 @@ import (
 	"math"
 )
 
-// decodePlain reads the whole image, so that a file is valid for all windows or for
-// none.
-func (d *Decoder) decodePlain(dst []byte, stride int, window image.Rectangle) error {
-	d.scan = scanner{data: d.data}
-	for y := range d.h {
-		var row []byte
-		if y >= window.Min.Y && y < window.Max.Y {
-			row = dst[(y-window.Min.Y)*stride:]
-		}
-		for x := range d.w {
-			rgb, err := d.plainPixel(&d.scan)
-			if err != nil {
-				return fmt.Errorf("pixel (%d, %d): %w", x, y, err)
-			}
-			if row != nil && x >= window.Min.X && x < window.Max.X {
-				put(row[4*(x-window.Min.X):], rgb)
-			}
-		}
+// rows calls show for the rows of a window, with all samples of each: of 1 bit, 8 bits, or 16 or 32
+// with the highest byte first. Of a plain file it reads all rows, so that a file is valid for all
+// windows or for none.
+func (d *Decoder) rows(window image.Rectangle, show func(y int, row []byte)) error {
+	if d.kind.plain {
+		return d.plainRows(window, show)
 	}
-	return nil
-}
-
-func (d *Decoder) plainPixel(s *scanner) (rgb [3]uint8, err error) {
-	if d.kind.bits {
-		v, err := s.bit()
-		return gray(uint8(v - 1)), err // 1 is black
-	}
-	for i := range d.kind.bands {
-		v, err := s.number(d.maxval)
-		if err != nil {
-			return rgb, err
-		}
-		rgb[i] = d.value(v)
-	}
-	if d.kind.bands == 1 {
-		rgb = gray(rgb[0])
-	}
-	return rgb, nil
-}
-
-func (d *Decoder) decodeRaw(dst []byte, stride int, window image.Rectangle) error {
 	n := d.rowBytes()
 	for y := window.Min.Y; y < window.Max.Y; y++ {
 		from := y
 		if d.kind.float {
 			from = d.h - 1 - y
 		}
-		row := dst[(y-window.Min.Y)*stride:][:4*window.Dx()]
-		d.rawRow(row, d.data[from*n:][:n], window.Min.X)
+		show(y-window.Min.Y, d.data[from*n:][:n])
 	}
 	return nil
 }
 
-// rawRow writes len(dst)/4 pixels of a row, from pixel x on.
-func (d *Decoder) rawRow(dst, src []byte, x int) {
+func (d *Decoder) plainRows(window image.Rectangle, show func(y int, row []byte)) error {
+	d.scan = scanner{data: d.data}
+	n := d.w * d.kind.bands
+	if cap(d.row) < 2*n {
+		d.row = make([]byte, 2*n)
+	}
+	row := d.row[:2*n]
+	for y := range d.h {
+		for i := range n {
+			v, err := d.plainSample()
+			if err != nil {
+				return fmt.Errorf("pixel (%d, %d): %w", i/d.kind.bands, y, err)
+			}
+			binary.BigEndian.PutUint16(row[2*i:], uint16(v))
+		}
+		if y >= window.Min.Y && y < window.Max.Y {
+			show(y-window.Min.Y, row)
+		}
+	}
+	return nil
+}
+
+func (d *Decoder) plainSample() (int, error) {
+	if d.kind.bits {
+		v, err := d.scan.bit()
+		return 1 - v, err // 1 is black
+	}
+	return d.scan.number(d.maxval)
+}
+
+// sample is number i of a row of integers.
+func (d *Decoder) sample(row []byte, i int) int {
 	switch {
+	case d.kind.plain || d.maxval > 255:
+		return int(binary.BigEndian.Uint16(row[2*i:]))
 	case d.kind.bits:
-		for i := 0; i < len(dst); i += 4 {
-			put(dst[i:], gray(src[x/8]>>(7-x%8)&1-1))
-			x++
-		}
-	case d.kind.float:
-		d.floatRow(dst, src[4*x:])
-	case d.kind.bands == 3:
-		d.colourRow(dst, src, x)
-	case d.maxval > 255:
-		for i := 0; i < len(dst); i += 4 {
-			put(dst[i:], gray(d.value(int(binary.BigEndian.Uint16(src[2*x:])))))
-			x++
-		}
-	default:
-		for i, v := range src[x:][:len(dst)/4] {
-			if d.maxval < 255 {
-				v = d.value(int(v))
-			}
-			put(dst[4*i:], gray(v))
-		}
+		return int(row[i/8]>>(7-i%8)&1 ^ 1)
 	}
+	return int(row[i])
 }
 
-func (d *Decoder) colourRow(dst, src []byte, x int) {
+// float is number i of a row of floats.
+func (d *Decoder) float(row []byte, i int) float32 {
+	bits := binary.BigEndian.Uint32(row[4*i:])
+	if d.kind.swapped {
+		bits = binary.LittleEndian.Uint32(row[4*i:])
+	}
+	return math.Float32frombits(bits)
+}
+
+// pixels writes len(dst)/4 pixels of a row, from pixel x on.
+func (d *Decoder) pixels(dst, row []byte, x int) {
 	switch {
-	case d.maxval == 255:
-		src = src[3*x:]
+	case d.kind.float:
 		for i := 0; i < len(dst); i += 4 {
-			put(dst[i:], [3]uint8(src))
-			src = src[3:]
+			put(dst[i:], gray(cut(d.float(row, x+i/4))))
 		}
-	case d.maxval < 255:
-		src = src[3*x:]
+	case d.kind.bands == 1:
 		for i := 0; i < len(dst); i += 4 {
-			put(dst[i:], [3]uint8{d.value(int(src[0])), d.value(int(src[1])), d.value(int(src[2]))})
-			src = src[3:]
+			put(dst[i:], gray(d.value(d.sample(row, x+i/4))))
+		}
+	case d.maxval == 255 && !d.kind.plain:
+		row = row[3*x:]
+		for i := 0; i < len(dst); i += 4 {
+			put(dst[i:], [3]uint8(row))
+			row = row[3:]
 		}
 	default:
-		src = src[6*x:]
 		for i := 0; i < len(dst); i += 4 {
-			for c := range 3 {
-				dst[i+c] = d.value(int(binary.BigEndian.Uint16(src[2*c:])))
-			}
-			dst[i+3] = 255
-			src = src[6:]
+			k := 3 * (x + i/4)
+			put(dst[i:], [3]uint8{d.value(d.sample(row, k)), d.value(d.sample(row, k+1)), d.value(d.sample(row, k+2))})
 		}
-	}
-}
-
-func (d *Decoder) floatRow(dst, src []byte) {
-	for i := 0; i < len(dst); i += 4 {
-		bits := binary.BigEndian.Uint32(src[i:])
-		if d.kind.swapped {
-			bits = binary.LittleEndian.Uint32(src[i:])
-		}
-		put(dst[i:], gray(cut(math.Float32frombits(bits))))
 	}
 }
 

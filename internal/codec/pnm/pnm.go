@@ -22,6 +22,7 @@ type Decoder struct {
 	kind   kind
 	maxval int
 	scan   scanner
+	row    []byte // the samples of a row of a plain file
 
 	scale  [65535]uint8 // by sample below scaled: its value in the result
 	scaled int          // the maxval for which scale was computed
@@ -190,11 +191,10 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 		return nil
 	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
 		return errRoom
-	case d.kind.plain:
-		if err := d.decodePlain(dst, stride, window); err != nil {
-			return fmt.Errorf("pnm: decode: %w", err)
-		}
-		return nil
 	}
-	return d.decodeRaw(dst, stride, window)
+	err := d.rows(window, func(y int, row []byte) { d.pixels(dst[y*stride:][:4*window.Dx()], row, window.Min.X) })
+	if err != nil {
+		return fmt.Errorf("pnm: decode: %w", err)
+	}
+	return nil
 }

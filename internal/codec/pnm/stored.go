@@ -1,7 +1,6 @@
 package pnm
 
 import (
-	"encoding/binary"
 	"fmt"
 	"image"
 	"math"
@@ -45,43 +44,24 @@ func (d *Decoder) DecodeSamples(dst []float32, window image.Rectangle) error {
 		return fmt.Errorf("pnm: decode: window %v exceeds the image's %d×%d", window, d.w, d.h)
 	case len(dst) != d.kind.bands*area:
 		return errRoom
-	case d.kind.plain:
-		if err := d.plainSamples(dst, area, window); err != nil {
-			return fmt.Errorf("pnm: decode: %w", err)
-		}
-		return nil
 	}
-	n := d.rowBytes()
-	for y := window.Min.Y; y < window.Max.Y; y++ {
-		from := y
-		if d.kind.float {
-			from = d.h - 1 - y
-		}
-		row := d.data[from*n:][:n]
+	err := d.rows(window, func(y int, row []byte) {
 		for c := range d.kind.bands {
-			out := dst[c*area+(y-window.Min.Y)*window.Dx():][:window.Dx()]
+			out := dst[c*area+y*window.Dx():][:window.Dx()]
 			for i := range out {
-				out[i] = d.stored(row, window.Min.X+i, c)
+				k := (window.Min.X+i)*d.kind.bands + c
+				if d.kind.float {
+					out[i] = d.float(row, k)
+				} else {
+					out[i] = d.scaledUp(d.sample(row, k))
+				}
 			}
 		}
+	})
+	if err != nil {
+		return fmt.Errorf("pnm: decode: %w", err)
 	}
 	return nil
-}
-
-// stored is sample c of pixel x of a row that is not plain.
-func (d *Decoder) stored(row []byte, x, c int) float32 {
-	at := x*d.kind.bands + c
-	switch {
-	case d.kind.bits:
-		return d.scaledUp(int(row[x/8]>>(7-x%8)&1 ^ 1))
-	case d.kind.float && d.kind.swapped:
-		return math.Float32frombits(binary.LittleEndian.Uint32(row[4*at:]))
-	case d.kind.float:
-		return math.Float32frombits(binary.BigEndian.Uint32(row[4*at:]))
-	case d.maxval > 255:
-		return d.scaledUp(int(binary.BigEndian.Uint16(row[2*at:])))
-	}
-	return d.scaledUp(int(row[at]))
 }
 
 // scaledUp rounds halves to even, as Pillow does.
@@ -91,33 +71,4 @@ func (d *Decoder) scaledUp(v int) float32 {
 	}
 	v = min(v, d.maxval)
 	return float32(math.RoundToEven(float64(v) / float64(d.maxval) * 65535))
-}
-
-// plainSamples reads the whole image, so that a file is valid for all windows or for none.
-func (d *Decoder) plainSamples(dst []float32, area int, window image.Rectangle) error {
-	d.scan = scanner{data: d.data}
-	for y := range d.h {
-		for x := range d.w {
-			inside := image.Pt(x, y).In(window)
-			at := (y-window.Min.Y)*window.Dx() + x - window.Min.X
-			for c := range d.kind.bands {
-				v, err := d.plainSample()
-				if err != nil {
-					return fmt.Errorf("pixel (%d, %d): %w", x, y, err)
-				}
-				if inside {
-					dst[c*area+at] = d.scaledUp(v)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (d *Decoder) plainSample() (int, error) {
-	if d.kind.bits {
-		v, err := d.scan.bit()
-		return 1 - v, err // 1 is black
-	}
-	return d.scan.number(d.maxval)
 }

@@ -5,14 +5,20 @@
 // there is none, it is the palette's first colour. A canvas that is smaller than its
 // frame grows. A file without a palette is grey. A file that Pillow refuses is an
 // error.
+//
+// Package image/gif knows none of these rules, and allocates for each file; compress/lzw, which
+// reads its codes, reads those of this package, too.
 package gif
 
 import (
+	"compress/lzw"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
 	"io"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // A Decoder decodes one file after the other. The zero value is ready for use by
@@ -25,12 +31,13 @@ type Decoder struct {
 	w, h       int
 	frame      image.Rectangle
 	interlaced bool
-	bits       int    // length of the shortest codes, minus one
+	bits       int    // of a pixel in the codes
 	code       []byte // the frame's blocks of codes and all that follows, or nil
 	colours    [256][3]uint8
 	background uint8
 	row        []uint8 // of the frame
-	table      table
+	blocks     blocks
+	lzw        *lzw.Reader
 }
 
 var (
@@ -164,8 +171,8 @@ func (d *Decoder) describe(data []byte) error {
 	if len(rest) == 0 {
 		return short("frame")
 	}
-	if d.bits = int(rest[0]); d.bits > 12 {
-		return fmt.Errorf("gif: header: codes of %d bits", d.bits+1)
+	if d.bits = int(rest[0]); d.bits < 2 || d.bits > 8 {
+		return fmt.Errorf("gif: header: codes of pixels of %d bits", d.bits)
 	}
 	rest = rest[1:]
 	if int64(v[2])*int64(v[3]) > density*int64(len(rest)) {
@@ -225,26 +232,44 @@ func (d *Decoder) rows(show func(y int, row []uint8)) error {
 		d.row = make([]uint8, w)
 	}
 	d.row = d.row[:w]
-	d.table.open(d.code, d.bits)
-	x, y, pass := 0, 0, 0
-	for {
-		s, err := d.table.next()
-		if err != nil {
-			return fmt.Errorf("gif: decode: row %d of %d: %w", y, h, err)
+	d.blocks = blocks{rest: d.code}
+	if d.lzw == nil {
+		d.lzw = new(lzw.Reader)
+	}
+	d.lzw.Reset(&d.blocks, lzw.LSB, d.bits)
+	for y, pass := 0, 0; y < h; y, pass = d.after(y, pass) { // codes for more pixels are ignored
+		if _, err := io.ReadFull(d.lzw, d.row); err != nil {
+			return fmt.Errorf("gif: decode: row %d of %d: %w", y, h, bulk.Unexpected(err))
 		}
-		for len(s) > 0 {
-			n := copy(d.row[x:], s)
-			s, x = s[n:], x+n
-			if x < w {
-				break
-			}
-			show(y, d.row)
-			x = 0
-			if y, pass = d.after(y, pass); y >= h {
-				return nil // codes for more pixels are ignored
-			}
+		show(y, d.row)
+	}
+	return nil
+}
+
+// blocks reads the bytes of blocks. They must be complete. Empty ones are skipped.
+type blocks struct{ block, rest []byte }
+
+func (b *blocks) ReadByte() (byte, error) {
+	for len(b.block) == 0 {
+		if len(b.rest) == 0 || len(b.rest) < 1+int(b.rest[0]) {
+			return 0, io.EOF
+		}
+		n := 1 + int(b.rest[0])
+		b.block, b.rest = b.rest[1:n], b.rest[n:]
+	}
+	v := b.block[0]
+	b.block = b.block[1:]
+	return v, nil
+}
+
+// Read is for [lzw.Reader], which calls ReadByte alone.
+func (b *blocks) Read(p []byte) (n int, err error) {
+	for ; n < len(p); n++ {
+		if p[n], err = b.ReadByte(); err != nil {
+			return n, err
 		}
 	}
+	return n, nil
 }
 
 // passes are the first row of each pass over an interlaced frame, and the distance of

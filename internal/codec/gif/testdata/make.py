@@ -132,8 +132,7 @@ files["interlaced-small.gif"] = gif(frame(runs(42, 256), 6, 7, 2, 3, interlaced=
 for bits in range(1, 9):
     files["bits%d.gif" % bits] = gif(frame(runs(W * H, 1 << bits), bits=bits), table=full)
 files["bits0.gif"] = gif(frame(b"", data=bytes(W * H // 8 + 9), bits=0), table=full)
-for bits in 9, 12:
-    files["bits%d.gif" % bits] = gif(frame(noise(W * H), bits=bits), table=full)
+files["bits9.gif"] = gif(frame(noise(W * H), bits=9), table=full)
 files["bits13.gif"] = gif(frame(b"", data=bytes(99), bits=13), table=full)
 long = runs(150 * 100, 16)
 files["full-table.gif"] = gif(frame(long, 150, 100, bits=4), w=150, h=100, table=full)
@@ -172,5 +171,7 @@ for name, data in files.items():
         golden[name] = {"W": rgb.width, "H": rgb.height, "RGB": hashlib.sha256(rgb.tobytes()).hexdigest()}
     except Exception as e:
         golden[name] = {"Error": f"{type(e).__name__}: {e}"}
+for name in "bits0.gif", "bits9.gif":  # Pillow reads them
+    golden[name] = {"Error": "pixels of 2 to 8 bits are in the format"}
 (here / "golden.json").write_text(json.dumps(golden, indent=1))
 print(len(files), "files,", sum("Error" in g for g in golden.values()), "that Pillow refuses")

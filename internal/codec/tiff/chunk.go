@@ -17,15 +17,6 @@ func (d *Decoder) decodeChunk(to *target, i int, at image.Point) error {
 		return err
 	}
 	n := p.rowBytes()
-	if p.kind == lumaChroma {
-		for y := part.Min.Y; y < part.Max.Y; y++ {
-			block := chunk[(y-at.Y)/p.subV*n:][:n]
-			pixels := d.pixels(to, part, y)
-			d.ycbcr.row(pixels, block, part.Min.X-at.X, (y-at.Y)%p.subV, p.subH, p.subV)
-			to.turn(part.Min.X, y, pixels)
-		}
-		return nil
-	}
 	if p.planes && p.bands > 1 {
 		d.row = grow(d.row, p.chunkW*p.bands*(p.bits/8))
 	}

@@ -1,10 +1,16 @@
 package tiff
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
+
+	"golang.org/x/image/ccitt"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // A compression is a value of the field Compression.
@@ -12,14 +18,12 @@ type compression int
 
 const (
 	none         compression = 1
-	faxRows      compression = 2
 	fax3         compression = 3
 	fax4         compression = 4
 	lzwCodes     compression = 5
 	oldJPEG      compression = 6
 	newJPEG      compression = 7
 	deflate      compression = 8
-	faxWords     compression = 32771
 	packBits     compression = 32773
 	pixarDeflate compression = 32946
 	added        compression = -1 // that of a Codec
@@ -36,7 +40,8 @@ type Codec struct {
 // names are the names of compressions that are not read.
 var names = map[compression]string{
 	oldJPEG: "old-style JPEG",
-	9:       "JBIG", 10: "JBIG",
+	2:       "rows of a fax", 32771: "rows of a fax",
+	9: "JBIG", 10: "JBIG",
 	32766: "NeXT runs", 32809: "ThunderScan", 32895: "IT8 CT", 32896: "IT8 LW", 32897: "IT8 MP", 32898: "IT8 BL",
 	32908: "Pixar film", 32909: "Pixar log", 32947: "Kodak DCS", 34661: "JBIG", 34676: "SGI log", 34677: "SGI log of 24 bits",
 	34712: "JPEG 2000", 34887: "LERC", 34892: "lossy JPEG of DNG", 34925: "LZMA",
@@ -46,7 +51,7 @@ var names = map[compression]string{
 // check is the error of a compression that is not read.
 func (c compression) check() error {
 	switch c {
-	case none, packBits, lzwCodes, deflate, pixarDeflate, faxRows, fax3, fax4, faxWords, newJPEG, added:
+	case none, packBits, lzwCodes, deflate, pixarDeflate, fax3, fax4, newJPEG, added:
 		return nil
 	}
 	name := names[c]
@@ -65,7 +70,7 @@ func (c compression) read(p *storedImage, d *directory) error {
 		if err := p.checkPredictor(); err != nil {
 			return err
 		}
-	case faxRows, fax3, fax4, faxWords:
+	case fax3, fax4:
 		p.predictor = 1
 		if p.bits != 1 || p.samples != 1 {
 			return unsupported("compression %d (fax) of %d samples of %d bits", c, p.samples, p.bits)
@@ -74,58 +79,22 @@ func (c compression) read(p *storedImage, d *directory) error {
 		if err != nil {
 			return err
 		}
-		p.fax = faxMode{scheme: c, twoRows: options&1 != 0}
+		if c == fax3 && options&1 != 0 {
+			return unsupported("compression 3 (fax) of two dimensions")
+		}
 	case newJPEG:
 		p.predictor = 1
 		if p.bits != 8 {
 			return unsupported("JPEG of %d bits per sample", p.bits)
+		}
+		if p.planes && p.photometric == ycbcrPhoto {
+			return unsupported("JPEG of YCbCr in planes")
 		}
 		tables, err := d.field(jpegTables)
 		if err != nil {
 			return err
 		}
 		p.tables = tables.data
-		if p.kind == lumaChroma {
-			if p.planes {
-				return unsupported("JPEG of YCbCr in planes")
-			}
-			p.kind = colours8 // the JPEG decoder converts to RGB
-			p.photometric = ycbcrPhoto
-		}
-	}
-	if p.kind != lumaChroma {
-		p.subH, p.subV = 1, 1
-		return nil
-	}
-	if p.planes {
-		return unsupported("YCbCr in planes")
-	}
-	return p.readSubsampling(d)
-}
-
-// readSubsampling reads how many pixels share their chroma.
-func (p *storedImage) readSubsampling(d *directory) error {
-	v, err := d.uints(ycbcrSubsampling)
-	if err != nil {
-		return err
-	}
-	p.subH, p.subV = 2, 2
-	if s := v.ints(&p.rooms[3]); len(s) > 1 {
-		p.subH, p.subV = s[0], s[1]
-	}
-	switch [2]int{p.subH, p.subV} {
-	case [2]int{1, 1}, [2]int{1, 2}, [2]int{2, 1}, [2]int{2, 2}, [2]int{4, 1}, [2]int{4, 2}, [2]int{4, 4}:
-	default:
-		return unsupported("chroma shared by %d×%d pixels", p.subH, p.subV)
-	}
-	if p.subV == 4 && p.tiled && p.w%p.chunkW != 0 {
-		return unsupported("tiles that extend beyond the image and share chroma by 4×4 pixels (libtiff misreads them)")
-	}
-	if p.chunkH%p.subV != 0 && p.down > 1 {
-		return unsupported("strips of %d rows of which %d share their chroma", p.chunkH, p.subV)
-	}
-	if p.predictor != 1 && p.subH*p.subV > 1 {
-		return unsupported("predictor %d and shared chroma", p.predictor)
 	}
 	return nil
 }
@@ -150,7 +119,7 @@ func (c compression) most(p *storedImage, n int) int64 {
 	switch c {
 	case none:
 		return size
-	case faxRows, fax3, fax4, faxWords:
+	case fax3, fax4:
 		return 8 * size * p.rowSize()
 	case lzwCodes:
 		return size*8/9*4094 + 4094
@@ -186,8 +155,10 @@ func (d *Decoder) decompress(dst, src []byte) error {
 		err = d.inflate.decode(dst, src)
 	case added:
 		err = p.codec(dst, src)
-	case faxRows, fax3, fax4, faxWords:
-		err = d.fax.decode(dst, src, p.chunkW, p.fax)
+	case fax3, fax4:
+		if err = d.budget.Memory(faxMemory + 2*int64(p.chunkW)); err == nil {
+			err = d.fax.decode(dst, src, p.chunkW, p.compression)
+		}
 	default:
 		err = errors.ErrUnsupported
 	}
@@ -224,4 +195,123 @@ func unpackBits(dst, src []byte) error {
 		}
 	}
 	return nil
+}
+
+// An inflater decodes zlib streams.
+type inflater struct{ stream *inflate.Filler }
+
+// decode fills dst. Bytes after that are not read, the checksum included, as in
+// libtiff.
+func (z *inflater) decode(dst, src []byte) error {
+	if z.stream == nil {
+		z.stream = new(inflate.Filler)
+	}
+	n, err := z.stream.Zlib(dst, src)
+	if err == nil && n < len(dst) {
+		err = errShort
+	}
+	return err
+}
+
+// faxMemory is what a reader of package ccitt takes, and two bytes for each pixel of a row.
+const faxMemory = 1408
+
+// A fax decodes rows of black and white by ITU-T T.6, or by T.4 in one dimension and with marks at
+// the ends of lines. Package ccitt allocates a reader for each strip.
+type fax struct{ src bytes.Reader }
+
+// decode fills dst with rows of this number of pixels. A bit of 1 is black.
+func (f *fax) decode(dst, src []byte, width int, c compression) error {
+	f.src.Reset(src)
+	format := ccitt.Group3
+	if c == fax4 {
+		format = ccitt.Group4
+	}
+	r := ccitt.NewReader(&f.src, ccitt.MSB, format, width, len(dst)/((width+7)/8), &ccitt.Options{Invert: true})
+	_, err := io.ReadFull(r, dst)
+	return bulk.Unexpected(err)
+}
+
+// Codes of LZW. Source: TIFF 6.0, section 13.
+const (
+	lzwClear = 256
+	lzwEnd   = 257
+	lzwFirst = 258
+	lzwMost  = 4096
+)
+
+var errLZW = errors.New("an LZW code is not in the table")
+
+// An lzw is the table of a decoder. A code means bytes that have been written before.
+//
+// The reader of golang.org/x/image/tiff/lzw cannot be used again: it takes 20 KiB for each strip or
+// tile, so that a small file of many strips takes more memory than its size allows.
+type lzw struct {
+	from   [lzwMost]int // index in the destination
+	length [lzwMost]int
+}
+
+// decode fills dst. Files of libtiff before version 3, whose codes have the lowest bit first, are
+// errors.
+func (t *lzw) decode(dst, src []byte) error {
+	if len(src) >= 2 && src[0] == 0 && src[1]&1 != 0 {
+		return unsupported("LZW codes whose lowest bit comes first")
+	}
+	var acc uint64
+	var n uint // bits in acc, from the top
+	width, next, at := uint(9), lzwFirst, 0
+	last, lastLength := -1, 0 // where the last code's bytes are in dst
+	for at < len(dst) {
+		for ; n <= 56 && len(src) > 0; src = src[1:] {
+			acc |= uint64(src[0]) << (56 - n)
+			n += 8
+		}
+		if n < width {
+			return errShort
+		}
+		code := int(acc >> (64 - width))
+		acc <<= width
+		n -= width
+		if code == lzwClear {
+			width, next, last = 9, lzwFirst, -1
+			continue
+		}
+		if code == lzwEnd {
+			return errShort
+		}
+		length, err := t.write(dst, at, code, next, last, lastLength)
+		if err != nil {
+			return err
+		}
+		if last >= 0 && next < lzwMost {
+			t.from[next], t.length[next] = last, lastLength+1
+			next++
+			if next >= 1<<width-1 && width < 12 {
+				width++
+			}
+		}
+		last, lastLength = at, length
+		at += length
+	}
+	return nil
+}
+
+// write writes the bytes of a code and returns their number.
+func (t *lzw) write(dst []byte, at, code, next, last, lastLength int) (int, error) {
+	switch {
+	case code < lzwClear:
+		dst[at] = byte(code)
+		return 1, nil
+	case code < next && code >= lzwFirst && last >= 0:
+		length := t.length[code]
+		copy(dst[at:], dst[t.from[code]:][:length])
+		return length, nil
+	case code == next && last >= 0:
+		n := copy(dst[at:], dst[last:at])
+		if at+n < len(dst) {
+			dst[at+n] = dst[last]
+		}
+		return lastLength + 1, nil
+	}
+	return 0, errLZW
 }

@@ -12,33 +12,30 @@ import (
 type tag uint16
 
 const (
-	imageWidth       tag = 256
-	imageLength      tag = 257
-	bitsPerSample    tag = 258
-	compressionTag   tag = 259
-	photometricTag   tag = 262
-	fillOrder        tag = 266
-	stripOffsets     tag = 273
-	orientationTag   tag = 274
-	samplesPerPixel  tag = 277
-	rowsPerStrip     tag = 278
-	stripByteCounts  tag = 279
-	planarConfig     tag = 284
-	t4Options        tag = 292
-	predictorTag     tag = 317
-	colorMap         tag = 320
-	tileWidth        tag = 322
-	tileLength       tag = 323
-	tileOffsets      tag = 324
-	tileByteCounts   tag = 325
-	extraSamples     tag = 338
-	sampleFormat     tag = 339
-	jpegTables       tag = 347
-	ycbcrCoefficient tag = 529
-	ycbcrSubsampling tag = 530
-	referenceBW      tag = 532
-	xmpTag           tag = 700
-	windowsMedia     tag = 0xbc01
+	imageWidth      tag = 256
+	imageLength     tag = 257
+	bitsPerSample   tag = 258
+	compressionTag  tag = 259
+	photometricTag  tag = 262
+	fillOrder       tag = 266
+	stripOffsets    tag = 273
+	orientationTag  tag = 274
+	samplesPerPixel tag = 277
+	rowsPerStrip    tag = 278
+	stripByteCounts tag = 279
+	planarConfig    tag = 284
+	t4Options       tag = 292
+	predictorTag    tag = 317
+	colorMap        tag = 320
+	tileWidth       tag = 322
+	tileLength      tag = 323
+	tileOffsets     tag = 324
+	tileByteCounts  tag = 325
+	extraSamples    tag = 338
+	sampleFormat    tag = 339
+	jpegTables      tag = 347
+	xmpTag          tag = 700
+	windowsMedia    tag = 0xbc01
 )
 
 // sizes are the sizes in bytes of the types of values. 0 means that there is no such
@@ -47,15 +44,12 @@ var sizes = [19]int{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
 
 // The types of values that numbers may have.
 const (
-	typeShort    = 3
-	typeLong     = 4
-	typeRational = 5
-	typeSShort   = 8
-	typeSLong    = 9
-	typeFloat    = 11
-	typeDouble   = 12
-	typeIFD      = 13
-	typeLong8    = 16
+	typeShort  = 3
+	typeLong   = 4
+	typeSShort = 8
+	typeSLong  = 9
+	typeIFD    = 13
+	typeLong8  = 16
 )
 
 // A directory is the file's first one. It holds the image's fields.
@@ -145,20 +139,6 @@ func (v values) uint(i int) uint64 {
 		return uint64(v.order.Uint32(v.data[4*i:]))
 	}
 	return v.order.Uint64(v.data[8*i:])
-}
-
-// float is the i-th value, which may be an integer, a fraction or a floating-point
-// number.
-func (v values) float(i int) float64 {
-	switch v.kind {
-	case typeRational:
-		return float64(v.order.Uint32(v.data[8*i:])) / float64(v.order.Uint32(v.data[8*i+4:]))
-	case typeFloat:
-		return float64(math.Float32frombits(v.order.Uint32(v.data[4*i:])))
-	case typeDouble:
-		return math.Float64frombits(v.order.Uint64(v.data[8*i:]))
-	}
-	return float64(v.uint(i))
 }
 
 // entry is a field of the directory.

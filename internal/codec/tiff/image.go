@@ -23,7 +23,6 @@ type storedImage struct {
 	high        bool // the first byte of a number is the highest
 	invert      bool // grey, and 0 is white
 	predictor   int
-	fax         faxMode
 
 	codecs []Codec
 	codec  func(dst, src []byte) error // if compression is added
@@ -34,9 +33,8 @@ type storedImage struct {
 	offsets        values
 	counts         values
 	tables         []byte // the JPEG tables of all chunks
-	subH, subV     int    // how many pixels share a chroma sample, across and down
 
-	rooms [4]few // memory for the values of four fields
+	rooms [3]few // memory for the values of three fields
 }
 
 // A kind is how samples become colours.
@@ -54,7 +52,6 @@ const (
 	colours16
 	inks8
 	inks16
-	lumaChroma
 )
 
 // The values of the photometric field that Pillow knows.

@@ -60,13 +60,9 @@ func (p *storedImage) parts() int {
 	return 1
 }
 
-// rowSize is the length of a chunk's row in one plane. For YCbCr with shared chroma
-// it is the length of a row of blocks.
+// rowSize is the length of a chunk's row in one plane.
 func (p *storedImage) rowSize() int64 {
-	switch {
-	case p.kind == lumaChroma:
-		return int64(p.chunkW+p.subH-1) / int64(p.subH) * int64(p.subH*p.subV+2)
-	case p.planes:
+	if p.planes {
 		return (int64(p.chunkW)*int64(p.bits) + 7) / 8
 	}
 	return (int64(p.chunkW)*int64(p.bits)*int64(p.samples) + 7) / 8
@@ -86,11 +82,7 @@ func (p *storedImage) rows(i int) int {
 
 // chunkSize is the uncompressed length of chunk i of a plane.
 func (p *storedImage) chunkSize(i int) int64 {
-	n := p.rows(i)
-	if p.kind == lumaChroma {
-		n = (n + p.subV - 1) / p.subV
-	}
-	return int64(n) * p.rowSize()
+	return int64(p.rows(i)) * p.rowSize()
 }
 
 // chunkBytes is chunkSize, after check.

@@ -53,6 +53,9 @@ func (p *storedImage) readSamples(d *directory, separate bool) error {
 	if name := photometrics[p.photometric]; name != "" {
 		return unsupported("colours of photometric interpretation %d (%s)", p.photometric, name)
 	}
+	if p.photometric == ycbcrPhoto && p.compression != newJPEG {
+		return unsupported("YCbCr without JPEG compression")
+	}
 	if !alike(s.bits, p.bits) || len(s.bits) < p.bands || !s.settle() {
 		return unsupported("photometric interpretation %d, %d samples of %v bits, extra samples %v, sample format %d, fill order %d, byte order %v",
 			p.photometric, p.samples, s.bits, s.extra, s.format, 1+btoi(p.reversed), d.order)
@@ -114,7 +117,7 @@ func (s *sampling) settle() bool {
 		}
 		return plain && bits == 8 && len(s.bits) == 4+len(s.extra) && alike(s.extra, 0)
 	case ycbcrPhoto:
-		p.kind = lumaChroma
+		p.kind = colours8 // the JPEG decoder converts to RGB
 		return plain && bits == 8 && len(s.extra) == 0 && len(s.bits) == 3
 	}
 	return false
@@ -195,8 +198,6 @@ func (p *storedImage) checkMisread(separate bool) error {
 		return nil
 	}
 	switch {
-	case p.kind == lumaChroma:
-		return unsupported("uncompressed YCbCr (Pillow reads it as four samples)")
 	case p.offsets.len() > p.across*p.down*p.parts() && p.across*p.down > 1:
 		return unsupported("%d %ss for %d×%d pixels (Pillow writes the last ones over the first)", p.offsets.len(), p.chunkName(), p.w, p.h)
 	case !separate:

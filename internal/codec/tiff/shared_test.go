@@ -15,11 +15,15 @@ import (
 )
 
 // sharing is a file of 1024×1024 grey pixels whose tiles of tile×tile pixels all have the same
-// bytes.
+// bytes. Those of a fax are black and white.
 func sharing(tile, compression uint32, stream []byte) []byte {
 	const side = 1024
+	bits := uint32(8)
+	if compression == 4 {
+		bits = 1
+	}
 	n := side / tile * (side / tile)
-	fields := []field{{256, side}, {257, side}, {258, 8}, {259, compression}, {262, 1}, {277, 1}, {322, tile}, {323, tile}, {324, 0}, {325, 0}}
+	fields := []field{{256, side}, {257, side}, {258, bits}, {259, compression}, {262, 1}, {277, 1}, {322, tile}, {323, tile}, {324, 0}, {325, 0}}
 	le := binary.LittleEndian
 	data := []byte("II*\x00\x08\x00\x00\x00")
 	data = le.AppendUint16(data, uint16(len(fields)))
@@ -140,6 +144,7 @@ func TestTilesMayShareTheirBytes(t *testing.T) {
 		"scans of JPEG":  sharing(64, 7, scansTile(64, 9)),
 		"deflate":        sharing(64, 8, deflated(make([]byte, 64*64))),
 		"runs":           sharing(16, 32773, bytes.Repeat([]byte{0x81, 5}, 2)),
+		"a fax":          sharing(64, 4, bytes.Repeat([]byte{0xff}, 8)),
 	} {
 		var d tiff.Decoder
 		hostile.Bounded(t, len(data), 4<<20, func() {
@@ -156,6 +161,7 @@ func TestSharedBytesAreReadAsOftenAsTheFileJustifies(t *testing.T) {
 		"scans of JPEG":     sharing(16, 7, scansTile(16, 500)),
 		"more scans":        sharing(16, 7, scansTile(16, 9000)),
 		"tables of deflate": sharing(16, 8, deflateTile(16, 300)),
+		"readers of a fax":  sharing(16, 4, bytes.Repeat([]byte{0xff}, 2)),
 		"more tables":       sharing(16, 8, deflateTile(16, 9000)),
 	} {
 		var d tiff.Decoder

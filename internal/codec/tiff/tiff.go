@@ -8,8 +8,9 @@
 // and planes are read.
 //
 // A file that Pillow refuses is an error, or is read as libtiff reads it. A file that
-// Pillow misreads is an error that wraps errors.ErrUnsupported. So are CIE L*a*b*
-// and WebP compression, which are not implemented.
+// Pillow misreads is an error that wraps errors.ErrUnsupported. So are CIE L*a*b*, YCbCr
+// without JPEG, fax compression of rows and of Group 3 in two dimensions, and WebP, which are not
+// implemented.
 package tiff
 
 import (
@@ -56,7 +57,6 @@ type Decoder struct {
 	lzw     lzw
 	fax     fax
 	jpeg    jpeg.Decoder
-	ycbcr   ycbcr
 }
 
 // Header reads data, a whole file, up to its pixels, and returns the size of the
@@ -88,11 +88,6 @@ func (d *Decoder) header(data []byte) error {
 	}
 	if p.kind == indices {
 		if err := d.readPalette(&dir); err != nil {
-			return err
-		}
-	}
-	if p.kind == lumaChroma {
-		if err := d.ycbcr.read(&dir); err != nil {
 			return err
 		}
 	}

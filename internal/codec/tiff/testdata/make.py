@@ -28,10 +28,9 @@ assert PIL.__version__.startswith("12.3"), PIL.__version__
 warnings.simplefilter("ignore")
 logging.disable(logging.CRITICAL)
 
-NONE, FAX_ROWS, FAX3, FAX4, LZW, JPEG, DEFLATE, FAX_WORDS, PACKBITS, OLD_DEFLATE, ZSTD = (
-    1, 2, 3, 4, 5, 7, 8, 32771, 32773, 32946, 50000)
-NAMES = {NONE: "none", FAX_ROWS: "faxrows", FAX3: "fax3", FAX4: "fax4", LZW: "lzw", JPEG: "jpeg", DEFLATE: "deflate",
-         FAX_WORDS: "faxwords", PACKBITS: "packbits", OLD_DEFLATE: "olddeflate", ZSTD: "zstd"}
+NONE, FAX3, FAX4, LZW, JPEG, DEFLATE, PACKBITS, OLD_DEFLATE, ZSTD = (1, 3, 4, 5, 7, 8, 32773, 32946, 50000)
+NAMES = {NONE: "none", FAX3: "fax3", FAX4: "fax4", LZW: "lzw", JPEG: "jpeg", DEFLATE: "deflate",
+         PACKBITS: "packbits", OLD_DEFLATE: "olddeflate", ZSTD: "zstd"}
 TYPES = {"H": 3, "I": 4, "Q": 16, "f": 11, "B": 1, "R": 5, "U": 7}
 reversal = bytes(int(format(i, "08b")[::-1], 2) for i in range(256))
 
@@ -163,7 +162,7 @@ def tiff(photometric=1, bits=8, fmt="uint", samples=1, extra=None, planar=1, til
     return file(fields, chunks, order, big)
 
 
-def fax(scheme, fill=1, photometric=0, two=False, w=133, h=40, rows=None, marks=True, seed=0):
+def fax(scheme, fill=1, photometric=0, w=133, h=40, rows=None, marks=True, seed=0):
     """Black and white by libtiff's encoder, out of Pillow's file of it."""
     draw = random.Random(seed + 7)
     rows = rows or h
@@ -180,17 +179,15 @@ def fax(scheme, fill=1, photometric=0, two=False, w=133, h=40, rows=None, marks=
     chunks = []
     for y in range(0, h, rows):
         out = io.BytesIO()
-        name = {FAX_ROWS: "tiff_ccitt", FAX3: "group3", FAX4: "group4"}[scheme]
+        name = {FAX3: "group3", FAX4: "group4"}[scheme]
         part = Image.fromarray(255 - runs[y : y + rows]).convert("1")
-        part.save(out, "TIFF", compression=name, tiffinfo={292: 1} if two else {}, strip_size=1 << 20)
+        part.save(out, "TIFF", compression=name, strip_size=1 << 20)
         im = Image.open(out)
         at, n = im.tag_v2[273][0], im.tag_v2[279][0]
         data = out.getvalue()[at : at + n]
         chunks.append(data.translate(reversal) if fill == 2 else data)
     fields = {256: ("H", [w]), 257: ("H", [h]), 258: ("H", [1]), 259: ("H", [scheme]), 262: ("H", [photometric]),
               266: ("H", [fill]), 277: ("H", [1]), 278: ("H", [rows])}
-    if two:
-        fields[292] = ("I", [1])
     return file(fields, chunks)
 
 
@@ -253,37 +250,6 @@ def jpegs(photometric=6, samples=3, sub=(2, 2), tables=True, planar=1, tile=None
     return file(fields, chunks)
 
 
-def ycbcr(sub=(2, 2), scheme=LZW, tile=None, rows=None, predictor=1, luma=None, levels=None, order="<", w=29, h=18, seed=0):
-    """Blocks of luma with their chroma."""
-    draw = numpy.random.default_rng(seed + 5)
-    sh, sv = sub
-    cw, ch = tile or (w, rows or h)
-    chunks = []
-    for y in range(0, h, ch):
-        for x in range(0, w, cw):
-            n = ch if tile else min(ch, h - y)
-            blocks = -(-cw // sh) * -(-n // sv)
-            data = draw.integers(0, 256, blocks * (sh * sv + 2)).astype("u1")
-            if predictor == 2:
-                data = data.reshape(n, -1)
-                data = differences(data[:, :, None], 3, 8, "uint", order)
-            else:
-                data = data.tobytes()
-            chunks.append(compress(scheme, data))
-    fields = {256: ("H", [w]), 257: ("H", [h]), 258: ("H", [8, 8, 8]), 259: ("H", [scheme]), 262: ("H", [6]), 277: ("H", [3]), 530: ("H", list(sub))}
-    if luma:
-        fields[529] = ("R", luma)
-    if levels:
-        fields[532] = ("R", levels)
-    if predictor > 1:
-        fields[317] = ("H", [predictor])
-    if tile:
-        fields[322], fields[323] = ("H", [cw]), ("H", [ch])
-        return file(fields, chunks, order, offsets=324, counts=325)
-    fields[278] = ("H", [ch])
-    return file(fields, chunks, order)
-
-
 KINDS = [  # photometric, bits, format, samples, extra samples
     *[(p, b, "uint", 1, None) for p in (0, 1, 3) for b in (1, 2, 4, 8)],
     (1, 12, "uint", 1, None), (0, 16, "uint", 1, None), (1, 16, "uint", 1, None), (1, 8, "int", 1, None),
@@ -323,11 +289,9 @@ def everything():
         yield "xmp%d.tif" % o, lambda: tiff(more=[(700, ("B", xmp))])
     for order, scheme in itertools.product("<>", (NONE, DEFLATE)):
         yield "big-%s%s.tif" % (NAMES[scheme], "-high" * (order == ">")), lambda: tiff(2, 8, "uint", 3, scheme=scheme, order=order, big=True, rows=4)
-    for scheme, fill, photometric, two, rows, w in itertools.product(
-            (FAX_ROWS, FAX3, FAX4), (1, 2), (0, 1), (False, True), (None, 16), (1, 8, 133, 2600)):
-        if not two or scheme == FAX3:
-            yield ("%s-p%d-w%d%s%s%s.tif" % (NAMES[scheme], photometric, w, "-two" * two, "-strips" * bool(rows), "-reversed" * (fill == 2)),
-                   lambda: fax(scheme, fill, photometric, two, w, rows=rows))
+    for scheme, fill, photometric, rows, w in itertools.product((FAX3, FAX4), (1, 2), (0, 1), (None, 16), (1, 8, 133, 2600)):
+        yield ("%s-p%d-w%d%s%s.tif" % (NAMES[scheme], photometric, w, "-strips" * bool(rows), "-reversed" * (fill == 2)),
+               lambda: fax(scheme, fill, photometric, w, rows=rows))
     for sub, tables, tile, longer in itertools.product(((1, 1), (2, 1), (1, 2), (2, 2), (4, 1)), (False, True), (None, (32, 32)), (False, True)):
         yield ("jpeg-ycbcr-%d%d%s%s%s.tif" % (*sub, "-tables" * tables, "-tiles" * bool(tile), "-longer" * longer),
                lambda: jpegs(6, 3, sub, tables, tile=tile, longer=longer))
@@ -339,15 +303,6 @@ def everything():
                lambda: jpegs(p, n, (1, 1), tables, planar, tile, extra=extra))
     for o in range(2, 9):
         yield "jpeg-orientation%d.tif" % o, lambda: jpegs(orientation=o)
-    for sub, scheme, tile, order in itertools.product(
-            ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (4, 2), (4, 4), (1, 4), (2, 4)), (NONE, LZW, DEFLATE, PACKBITS, ZSTD), (None, (16, 16), "strips"), "<>"):
-        rows = 8 if tile == "strips" else None
-        yield ("ycbcr-%d%d-%s%s%s.tif" % (*sub, NAMES[scheme], "-%s" % ("strips" if rows else "tiles") if tile else "", "-high" * (order == ">")),
-               lambda: ycbcr(sub, scheme, None if rows else tile, rows, order=order))
-    yield "ycbcr-11-predict2.tif", lambda: ycbcr((1, 1), predictor=2)
-    yield "ycbcr-luma.tif", lambda: ycbcr(luma=[(2126, 10000), (7152, 10000), (722, 10000)])
-    yield "ycbcr-levels.tif", lambda: ycbcr(levels=[(16, 1), (235, 1), (128, 1), (240, 1), (128, 1), (240, 1)])
-    yield "ycbcr-fractions.tif", lambda: ycbcr(levels=[(33, 2), (2351, 10), (257, 2), (2405, 10), (255, 2), (479, 2)])
 
 
 # Those that are committed: of everything, those whose names are here, and more that tests speak of.
@@ -361,15 +316,14 @@ p2-16uint-x3-deflate-predict2-high p2-16uint-x3-lzw-planes-tiles p2-8uint-x4-non
 p2-8uint-x4-e1-lzw-planes p2-8uint-x4-e2-none-planes p2-8uint-x4-e999-none p2-16uint-x4-e1-none-high p2-8uint-x5-e10-none p2-8uint-x6-e200-lzw
 p5-8uint-x4-none p5-8uint-x5-e0-none p5-8uint-x4-none-planes p5-16uint-x4-deflate p5-16uint-x4-none-high
 orientation1-none orientation2-deflate-tiles orientation3-none orientation4-deflate orientation5-none-tiles orientation6-deflate orientation7-none
-orientation8-deflate-tiles xmp6 big-none big-deflate faxrows-p0-w133 fax3-p0-w133 fax3-p1-w133-two-strips fax4-p0-w133 fax4-p1-w2600
-fax4-p0-w133-reversed fax3-p0-w133-two-reversed jpeg-ycbcr-22-tables jpeg-ycbcr-11 jpeg-ycbcr-21-tables-tiles jpeg-ycbcr-22-longer jpeg-p1-x1 jpeg-p0-x1-tables
-jpeg-p2-x3 jpeg-p2-x3-tables-planes jpeg-p2-x4-e1-tiles jpeg-p5-x4-tables jpeg-p3-x1 jpeg-orientation6 ycbcr-22-lzw ycbcr-21-deflate-tiles ycbcr-44-packbits
-ycbcr-42-zstd-strips ycbcr-12-lzw ycbcr-41-lzw ycbcr-11-predict2 ycbcr-luma ycbcr-levels ycbcr-fractions
+orientation8-deflate-tiles xmp6 big-none big-deflate fax3-p0-w133 fax4-p0-w133 fax4-p1-w2600
+fax4-p0-w133-reversed jpeg-ycbcr-22-tables jpeg-ycbcr-11 jpeg-ycbcr-21-tables-tiles jpeg-ycbcr-22-longer jpeg-p1-x1 jpeg-p0-x1-tables
+jpeg-p2-x3 jpeg-p2-x3-tables-planes jpeg-p2-x4-e1-tiles jpeg-p5-x4-tables jpeg-p3-x1 jpeg-orientation6
 """.split()
 
 # Pillow misreads these, so that they are refused.
 REFUSED = """
-p2-16uint-x3-none-planes p1-16int-x1-lzw-high p1-32float-x1-deflate-predict3-high p0-8uint-x1-none-planes ycbcr-22-none
+p2-16uint-x3-none-planes p1-16int-x1-lzw-high p1-32float-x1-deflate-predict3-high p0-8uint-x1-none-planes
 """.split()
 
 

@@ -18,52 +18,72 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
+// A config is what the options say.
 type config struct {
-	workers, batchSize, inFlight int
-
-	sampler      sampler.Sampler
-	batchSampler sampler.BatchSampler
-	shuffle      bool
-	seed         uint64
-	dropLast     bool
-	ranks        *ranks // nil for all samples
-	unordered    bool
-	help         bool
-	timeout      time.Duration
-	policy       Policy
-	limit        int
-	memory       Allocator
-	collate      []dataset.BatchStep
-	trace        Trace // the hooks of all observers, without LoaderMade and LoaderClosed
-	observers    []observer
-	service      assemble.Service // nil if the dataset is none
-
-	processTime   func() (used time.Duration, known bool)
-	processorWait func() (waited time.Duration, known bool)
-
-	slice  time.Duration                                    // between two looks of the tuner
-	decide func(*tune.Tuner, tune.Window, tune.Limits) bool // its decision
-	auto   bool                                             // whether workers is only the number to begin with
-	budget int                                              // bytes of all slabs; without Auto or Budget it does not bind InFlight
+	workers   int
+	auto      bool // whether workers is only the number to begin with
+	inFlight  int
+	memory    Allocator
+	budget    int // bytes of all slabs; without Auto or Budget it does not bind InFlight
+	help      bool
+	unordered bool
+	timeout   time.Duration
+	collate   []dataset.BatchStep
+	service   assemble.Service // nil if the dataset is none
+	order
+	tolerance
+	observed
+	measured
 
 	set struct {
 		batchSize, inFlight, budget, sampler, batchSampler, seed bool
 	}
 }
 
+// order is which samples batches have.
+type order struct {
+	batchSize    int
+	sampler      sampler.Sampler
+	batchSampler sampler.BatchSampler
+	shuffle      bool
+	seed         uint64
+	dropLast     bool
+	ranks        *ranks // nil for all samples
+}
+
+// tolerance is what becomes of samples that cannot be placed.
+type tolerance struct {
+	policy Policy
+	limit  int
+}
+
+// observed is who observes the loader.
+type observed struct {
+	trace     Trace // the hooks of all observers, without LoaderMade and LoaderClosed
+	observers []observer
+}
+
+// measured is where the loader's measurements come from. Tests set it.
+type measured struct {
+	processTime   func() (used time.Duration, known bool)
+	processorWait func() (waited time.Duration, known bool)
+	slice         time.Duration                                    // between two looks of the tuner
+	decide        func(*tune.Tuner, tune.Window, tune.Limits) bool // its decision
+}
+
 func newConfig(options []Option) config {
 	c := config{
-		workers:   runtime.GOMAXPROCS(0),
-		batchSize: 1,
-		help:      true,
-		memory:    Heap{},
-		budget:    bound,
-
-		processTime:   machine.ProcessTime,
-		processorWait: func() (time.Duration, bool) { return machine.ProcessorWait(os.DirFS("/")) },
-
-		slice:  usualSlice,
-		decide: (*tune.Tuner).Step,
+		workers: runtime.GOMAXPROCS(0),
+		help:    true,
+		memory:  Heap{},
+		budget:  bound,
+		order:   order{batchSize: 1},
+		measured: measured{
+			processTime:   machine.ProcessTime,
+			processorWait: func() (time.Duration, bool) { return machine.ProcessorWait(os.DirFS("/")) },
+			slice:         usualSlice,
+			decide:        (*tune.Tuner).Step,
+		},
 	}
 	for _, option := range options {
 		if option.set != nil {

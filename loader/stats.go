@@ -36,6 +36,21 @@ type Stats struct {
 	// Body is the time that the loop body took, all batches together.
 	Body time.Duration
 
+	Work
+
+	Workers   int   // number of workers, with Auto of those that are active; 0 if the loop's goroutine does the work
+	Slabs     int   // number of slabs, each the memory of one batch
+	SlabBytes int64 // bytes of all slabs and ragged fields; after Close those that Close freed
+
+	Tuning Tuning // what Auto has chosen, and why
+
+	// Ready is the number of complete batches that wait for the loop body. If it is near 0, the loop may soon wait for
+	// batches. If it is near Slabs, workers may soon wait for the loop body.
+	Ready int
+}
+
+// Work is what workers, and the processors, have done for a loader.
+type Work struct {
 	// Busy is the time that workers spent on samples, all workers together.
 	Busy time.Duration
 	// Drawing is the time that workers spent before the first sample of their batches, all workers together: in the
@@ -56,16 +71,6 @@ type Stats struct {
 	// because others had them, or a container's limit was reached, all threads together. It is read ten times per
 	// second at most, and 0 where the system does not tell it: Linux does.
 	ProcessorWait time.Duration
-
-	Workers   int   // number of workers, with Auto of those that are active; 0 if the loop's goroutine does the work
-	Slabs     int   // number of slabs, each the memory of one batch
-	SlabBytes int64 // bytes of all slabs and ragged fields; after Close those that Close freed
-
-	Tuning Tuning // what Auto has chosen, and why
-
-	// Ready is the number of complete batches that wait for the loop body. If it is near 0, the loop may soon wait for
-	// batches. If it is near Slabs, workers may soon wait for the loop body.
-	Ready int
 }
 
 // Wait sums up the times that the loop waited for batches.
@@ -91,21 +96,26 @@ func (s Stats) Sub(earlier Stats) Stats {
 		s.Wait.Longest = 0
 	}
 	s.Body -= earlier.Body
-	s.Busy -= earlier.Busy
-	s.Drawing -= earlier.Drawing
-	s.MemoryWait -= earlier.MemoryWait
-	s.ProcessorTime -= earlier.ProcessorTime
-	s.ProcessorWait -= earlier.ProcessorWait
-	s.Stages = slices.Clone(s.Stages)
-	for i := range s.Stages {
+	s.Work = s.Work.sub(earlier.Work)
+	return s
+}
+
+func (w Work) sub(earlier Work) Work {
+	w.Busy -= earlier.Busy
+	w.Drawing -= earlier.Drawing
+	w.MemoryWait -= earlier.MemoryWait
+	w.ProcessorTime -= earlier.ProcessorTime
+	w.ProcessorWait -= earlier.ProcessorWait
+	w.Stages = slices.Clone(w.Stages)
+	for i := range w.Stages {
 		for _, e := range earlier.Stages {
-			if e.Name == s.Stages[i].Name {
-				s.Stages[i].Count -= e.Count
-				s.Stages[i].Total -= e.Total
+			if e.Name == w.Stages[i].Name {
+				w.Stages[i].Count -= e.Count
+				w.Stages[i].Total -= e.Total
 			}
 		}
 	}
-	return s
+	return w
 }
 
 // A StageTime is the time that one stage of placing samples has taken so far, all workers together.

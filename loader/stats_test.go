@@ -96,9 +96,11 @@ func TestStatsPrintAsATable(t *testing.T) {
 		Samples: 1280, Batches: 10, Dropped: 2,
 		Wait:    loader.Wait{Count: 10, Total: 1234567 * time.Microsecond, Longest: 153 * time.Millisecond, First: 83 * time.Millisecond},
 		Body:    5 * time.Second,
-		Busy:    2 * time.Second,
 		Workers: 4, Slabs: 5, SlabBytes: 5 * 77_070_336, Ready: 1,
-		Stages: []loader.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}, {Name: "decode", Count: 1280, Total: 1500 * time.Millisecond}},
+		Work: loader.Work{
+			Busy:   2 * time.Second,
+			Stages: []loader.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}, {Name: "decode", Count: 1280, Total: 1500 * time.Millisecond}},
+		},
 	}
 	want := `
 delivered    1280 samples in 10 batches, 2 samples dropped

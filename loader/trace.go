@@ -221,13 +221,6 @@ func spans(s []slots.Span) []StageSpan {
 	return unsafe.Slice((*StageSpan)(unsafe.SliceData(s)), len(s))
 }
 
-// called calls a hook. A panic becomes an error.
-func called(hook func()) (err error) {
-	defer usercode.Recover(&err)
-	hook()
-	return nil
-}
-
 // announce calls the hooks LoaderMade. If one fails, the loader is closed. If it is closed meanwhile, the error is
 // ErrClosed.
 func (l *Loader) announce() (err error) {
@@ -269,12 +262,7 @@ func (o observer) announce(l *Loader) error {
 	if o.made == nil {
 		return nil
 	}
-	var refused error
-	err := called(func() { refused = o.made(l) })
-	if err == nil {
-		err = refused
-	}
-	if err != nil {
+	if err := usercode.Call(func() error { return o.made(l) }); err != nil {
 		return fmt.Errorf("loader: hook LoaderMade: %w", err)
 	}
 	return nil
@@ -293,10 +281,9 @@ func (l *Loader) farewell() error {
 	return errors.Join(errs...)
 }
 
-func (o observer) farewell() (err error) {
+func (o observer) farewell() error {
 	if o.closed == nil {
 		return nil
 	}
-	defer usercode.Recover(&err)
-	return o.closed()
+	return usercode.Call(o.closed)
 }

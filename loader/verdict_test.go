@@ -246,10 +246,12 @@ func TestVerdictTellsWaitingForProcessorsFromOtherWaits(t *testing.T) {
 		{0, 0, "processors are the limit"},
 	} {
 		s := loader.Stats{
-			Samples: 100, Batches: 100, Workers: 2, Slabs: 5, Busy: 20 * second,
-			Wait:          loader.Wait{Count: 100, Total: 10 * second, Longest: second / 10, First: second / 10},
-			Stages:        []loader.StageTime{{Name: dataset.StageDecode, Count: 100, Total: 20 * second}},
-			ProcessorTime: c.had, ProcessorWait: c.waited,
+			Samples: 100, Batches: 100, Workers: 2, Slabs: 5,
+			Wait: loader.Wait{Count: 100, Total: 10 * second, Longest: second / 10, First: second / 10},
+			Work: loader.Work{
+				Busy: 20 * second, ProcessorTime: c.had, ProcessorWait: c.waited,
+				Stages: []loader.StageTime{{Name: dataset.StageDecode, Count: 100, Total: 20 * second}},
+			},
 		}
 		if got := s.Verdict(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%v of processor time and %v of waiting for it: got %q, want %q", c.had, c.waited, got, c.want)

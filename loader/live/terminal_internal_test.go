@@ -214,7 +214,7 @@ func TestTheSizeIsThatOfTheEnvironmentOrUsual(t *testing.T) {
 func TestBusyIsOfTheWorkersThatThereWere(t *testing.T) {
 	begun := time.Now()
 	at := func(second, workers int, busy time.Duration) point {
-		return point{begun.Add(time.Duration(second) * time.Second), loader.Stats{Workers: workers, Busy: busy, MemoryWait: busy / 4}}
+		return point{begun.Add(time.Duration(second) * time.Second), loader.Stats{Workers: workers, Work: loader.Work{Busy: busy, MemoryWait: busy / 4}}}
 	}
 	got := ratesOf([]point{at(0, 2, 0), at(1, 2, 2*time.Second), at(2, 6, 6*time.Second), at(4, 256, 268*time.Second)})
 	if got.Busy != 1 || got.MemoryWait != 0.25 {

@@ -50,7 +50,6 @@ func (w *worker) draws(j *Job) error {
 // build works on batch j until all its rows are claimed. Before every claim it helps with the batch that the loop waits
 // for, if that is another one.
 func (w *worker) build(j *Job) {
-	w.own = j
 	w.at.Store(j)
 	defer trace.StartRegion(w.ctx, "loader.build").End()
 	begun := time.Now()
@@ -83,7 +82,6 @@ func (w *worker) build(j *Job) {
 		}
 		done += n
 	}
-	w.own = nil
 }
 
 // drain works on the wanted batch until all its rows are claimed.
@@ -110,11 +108,8 @@ func (w *worker) finished(j *Job, rows int) {
 		return
 	}
 	j.Finisher = w.id
-	awaited := false
-	func() {
-		defer func() { awaited = w.loop.finish(j) }() // also if user code ends the goroutine
-		w.seal(j)
-	}()
+	w.seal(j)
+	awaited := w.loop.finish(j)
 	// If workers keep all processors busy, the loop would wait for the end of a worker's time slice, 10 ms or more. Now
 	// it can run in place of this worker.
 	w.yields = w.yields || awaited

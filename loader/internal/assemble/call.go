@@ -86,46 +86,22 @@ func (w *worker) calls(what int, f func() error) (err error) {
 
 // exited is called when user code has called runtime.Goexit, which ends the worker's goroutine after the deferred
 // functions. The loop ends with an error that names the call, in the place of the batch that the worker works on.
-// Nobody waits for its rows.
 func (w *worker) exited(what int) {
 	err := fmt.Errorf("%s: %w", doing(int64(what)), errGoexit)
-	l, j, own := w.loop, w.at.Load(), w.own
-	w.own = nil
 	w.clock.Stop()
-	defer func() {
-		if own != nil && own != j && !l.stopped.Load() {
-			w.forfeit(own, err)
-		}
-	}()
-	switch {
-	case what == allocating: // the pool has noted it
+	switch j := w.at.Load(); {
 	case j == nil && what == closing:
 		w.t.fails(fmt.Errorf("loader: close dataset: %w", errGoexit))
 	case j == nil:
-		l.failsIn(w, err)
-	case l.stopped.Load(): // the batch may be another one already
-	case what == drawing:
-		l.prepared(j, j.named(err))
-	case what == finishing:
-		j.Err = j.named(err)
+		w.loop.failsIn(w, err)
+	case what == drawing || what == finishing:
+		w.loop.abort(j, j.named(err))
 	default:
 		e := &Failure{Index: w.index, Epoch: j.Epoch(), Batch: j.Number(), Err: err}
-		j.breaks(e)
-		defer func() {
-			w.finished(j, w.claimed)
-			w.forfeit(j, err)
-		}()
+		defer w.loop.abort(j, e) // also if Name ends the goroutine once more
 		if what != naming {
 			e.Name = w.t.Name(w.index, j.Plan.Samples)
 		}
-	}
-}
-
-// forfeit gives up the rows of a batch that nobody has claimed.
-func (w *worker) forfeit(j *Job, err error) {
-	if rows := j.claimRest(); rows > 0 {
-		j.breaks(j.named(err))
-		w.finished(j, rows)
 	}
 }
 

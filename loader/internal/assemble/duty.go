@@ -169,6 +169,16 @@ func (l *Loop) finish(j *Job) (awaited bool) {
 	return awaited
 }
 
+// abort ends the loop with an error in the place of a batch that nobody completes.
+func (l *Loop) abort(j *Job, err error) {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	if !l.stopped.Load() { // otherwise it may be another batch already
+		j.aborted = err
+		l.notify()
+	}
+}
+
 // fail ends the loop with an error, after the batches that are complete. The Team's mutex is held.
 func (l *Loop) fail(err error) {
 	if l.fatal == nil {

@@ -33,7 +33,8 @@ type Job struct {
 
 	// The Team's mutex guards these.
 	complete bool
-	holders  int  // workers that were abandoned while they worked on the batch
+	aborted  error // ends the loop in the place of the batch, which is never complete
+	holders  int   // workers that were abandoned while they worked on the batch
 	orphan   bool // the loop has ended, and the last of these workers gives the slab back
 }
 
@@ -96,20 +97,6 @@ func (j *Job) claim(n int) (from, to int) {
 		return 0, 0
 	}
 	return next - n, min(next, rows)
-}
-
-// claimRest takes all rows that are left, and returns their number.
-func (j *Job) claimRest() int {
-	for {
-		claims := j.claims.Load()
-		rows, next := claims>>32, claims&math.MaxUint32
-		if next >= rows {
-			return 0
-		}
-		if j.claims.CompareAndSwap(claims, rows<<32|rows) {
-			return int(rows - next)
-		}
-	}
 }
 
 // size is the number of all rows to claim. Like claim it may be called late.

@@ -137,9 +137,9 @@ func (l *Loop) look() (j *Job, over bool, err error) {
 	if err := context.Cause(l.ctx); err != nil {
 		return nil, true, ended(err)
 	}
-	if j = l.complete(); j != nil {
+	if j, err = l.complete(); j != nil || err != nil {
 		l.wakeAnother() // with a bound on the batches in flight there may be room for one more now
-		return j, false, nil
+		return j, false, err
 	}
 	if len(l.inFlight) == 0 && l.over() {
 		return nil, true, l.fatal
@@ -161,21 +161,21 @@ func ended(cause error) error {
 	return fmt.Errorf("loader: epoch loop: %w", cause)
 }
 
-// complete removes the batch to be delivered from those in flight, if it is complete, and returns it. The Team's mutex
-// is held.
-func (l *Loop) complete() *Job {
+// complete removes the batch to be delivered from those in flight, if it is complete, and returns it, or the error in
+// its place if it is aborted. The Team's mutex is held.
+func (l *Loop) complete() (*Job, error) {
 	for i, j := range l.inFlight {
 		if j.complete {
 			l.inFlight = slices.Delete(l.inFlight, i, i+1)
 			l.t.cfg.Pool.Delivered(j.Slab)
 			j.After = l.ledger.Deliver(j.Ref, l.oldest())
-			return j
+			return j, nil
 		}
-		if !l.t.cfg.Unordered {
-			break
+		if j.aborted != nil || !l.t.cfg.Unordered {
+			return nil, j.aborted
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // oldest is the first batch that is not delivered. The Team's mutex is held.

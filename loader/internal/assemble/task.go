@@ -15,7 +15,6 @@ func (w *worker) fill(j *Job, chunk int) int {
 	if from == to {
 		return 0
 	}
-	w.claimed = to - from
 	switch {
 	case w.t.cfg.Service != nil:
 		if from == 0 { // who claims other rows has nothing to do
@@ -27,7 +26,6 @@ func (w *worker) fill(j *Job, chunk int) int {
 			w.placeRow(j, row)
 		}
 	}
-	w.claimed = 0
 	return to - from
 }
 

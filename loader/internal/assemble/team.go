@@ -240,7 +240,7 @@ func (t *Team) fresh() *Job {
 	}
 	j := t.spare[last]
 	t.spare = t.spare[:last]
-	j.complete, j.orphan, j.told = false, false, false
+	j.complete, j.aborted, j.orphan, j.told = false, nil, false, false
 	j.failed, j.broken, j.Outcome = j.failed[:0], nil, Outcome{Finisher: -1}
 	return j
 }

@@ -27,11 +27,9 @@ type worker struct {
 	spent
 	call call
 
-	own     *Job                // the batch that the worker builds
-	at      atomic.Pointer[Job] // the batch that it works on
-	index   int                 // the sample that it places
-	claimed int                 // rows that it has claimed and not finished
-	yields  bool                // whether it is to let other goroutines run once its rows are counted
+	at     atomic.Pointer[Job] // the batch that it works on
+	index  int                 // the sample that it places
+	yields bool                // whether it is to let other goroutines run once its rows are counted
 
 	rest // guarded by the Team's mutex
 }
@@ -105,7 +103,6 @@ func (w *worker) main(l *Loop) {
 // reports false.
 func (w *worker) begin(l *Loop) bool {
 	w.ctx = slots.WithWorker(l.ctx, w.id)
-	w.own, w.claimed = nil, 0
 	w.at.Store(nil)
 	err := w.open()
 	if err != nil {

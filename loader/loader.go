@@ -173,10 +173,9 @@ func (l *Loader) allocate() error {
 // A batch that the loop body uses or that is kept stays valid. Its memory is freed when the batch is no longer used.
 //
 // Close waits for the samples that are being placed, so Place must not call it. Calls of user code may still run after
-// their loop has ended. With a [Timeout], Close waits no longer than that for them, and then no longer than that again
-// for the Close of all other Readers, which it calls at the same time. If some of these calls have not returned by
-// then, it returns a [TimeoutError]. The memory that they use is freed when they return, so the [Allocator] must
-// outlive them.
+// their loop has ended. With a [Timeout], Close waits no longer than that for them and for the Close of all other
+// Readers, which it calls at the same time. If some of these calls have not returned by then, it returns a
+// [TimeoutError]. The memory that they use is freed when they return, so the [Allocator] must outlive them.
 func (l *Loader) Close() error {
 	l.mu.Lock()
 	closed := l.closed

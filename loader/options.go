@@ -84,8 +84,8 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 //
 // When a loop ends, for any reason, it waits no longer than the Timeout for a call of the dataset, the sampler or a
 // hook. A worker whose call lasts longer keeps its Reader and its slab until the call returns. In the next loop,
-// another worker with a Reader of its own takes its place. [Loader.Close] waits for such calls, for at most the Timeout
-// again, and as long for those of Reader.Close that it makes itself. Naming the samples of a [TimeoutError] may take as
+// another worker with a Reader of its own takes its place. [Loader.Close] waits for such calls, and for those of
+// Reader.Close that it makes itself, for at most the Timeout again. Naming the samples of a [TimeoutError] may take as
 // long once more.
 //
 // Without a Timeout, loops wait until the calls return. A Reader that watches its context returns soon.

@@ -67,7 +67,7 @@ func (t *Team) leave(w *worker, l *Loop) {
 	if t.leaves(w, l) {
 		return
 	}
-	defer t.leaveCrew(&t.outside)
+	defer t.leaveOutside()
 	t.retire(w)
 }
 
@@ -125,16 +125,29 @@ func (t *Team) orphans() map[*Job]bool {
 	return all
 }
 
-func (t *Team) leaveCrew(c *crew) {
+func (t *Team) leaveOutside() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c.leave()
+	t.outside.leave()
 }
 
-// waitOutside waits for abandoned workers and errands, at most for the Timeout if there is one. It returns those that
-// are left.
-func (t *Team) waitOutside() []Activity {
+// retireAll closes the Readers of all workers at the same time. It waits for that, for abandoned workers and for
+// errands, at most for the Timeout if there is one, and returns the calls that have not returned.
+func (t *Team) retireAll() []Activity {
 	t.mu.Lock()
+	for id, w := range t.workers {
+		if w.reader == nil {
+			continue
+		}
+		// As if it were abandoned, so that a loop that still ends does not take it for one of its own.
+		t.workers[id] = newWorker(t, id)
+		t.abandoned = append(t.abandoned, w)
+		t.outside.enter()
+		go func() {
+			defer t.leaveOutside()
+			t.retire(w)
+		}()
+	}
 	gone := t.outside.wait()
 	t.mu.Unlock()
 	if t.waitFor(gone) {
@@ -144,38 +157,6 @@ func (t *Team) waitOutside() []Activity {
 	left := activities(t.abandoned, t.errands)
 	t.mu.Unlock()
 	return t.stuck(left)
-}
-
-// closeReaders closes the Readers of all workers at the same time. It waits for that, at most for the Timeout if there
-// is one, and returns the calls that have not returned. The others give their errors to late.
-func (t *Team) closeReaders() []Activity {
-	t.mu.Lock()
-	closing := new(crew)
-	var workers []*worker
-	for id, w := range t.workers {
-		if w.reader == nil {
-			continue
-		}
-		// As if it were abandoned, so that a loop that still ends does not take it for one of its own.
-		t.workers[id] = newWorker(t, id)
-		t.abandoned = append(t.abandoned, w)
-		workers = append(workers, w)
-		closing.enter()
-		go func() {
-			defer t.leaveCrew(closing)
-			t.retire(w)
-		}()
-	}
-	gone := closing.wait()
-	t.mu.Unlock()
-	if t.waitFor(gone) {
-		return nil
-	}
-	t.mu.Lock()
-	left := slices.DeleteFunc(workers, func(w *worker) bool { return !slices.Contains(t.abandoned, w) })
-	calls := activities(left, nil)
-	t.mu.Unlock()
-	return t.stuck(calls)
 }
 
 // waitFor waits until gone is closed, at most for the Timeout if there is one. It reports whether gone is closed.

@@ -30,31 +30,18 @@ const (
 	replacing
 )
 
+// purposes are the same in words, and the last one is that of placing a sample.
+var purposes = [...]string{
+	"drawing a batch", "finishing a batch", "calling a hook", "opening the dataset", "reporting a failure", "closing its Reader",
+	"allocating a slab", "fetching a batch", "naming a sample", "choosing another sample", "placing a sample",
+}
+
 // doing is the purpose of a call, in words.
 func doing(what int64) string {
-	switch what {
-	case opening:
-		return "opening the dataset"
-	case drawing:
-		return "drawing a batch"
-	case reporting:
-		return "reporting a failure"
-	case finishing:
-		return "finishing a batch"
-	case closing:
-		return "closing its Reader"
-	case observing:
-		return "calling a hook"
-	case allocating:
-		return "allocating a slab"
-	case fetching:
-		return "fetching a batch"
-	case naming:
-		return "naming a sample"
-	case replacing:
-		return "choosing another sample"
+	if what >= 0 {
+		return purposes[len(purposes)-1]
 	}
-	return "placing a sample"
+	return purposes[-1-what]
 }
 
 // errGoexit is the cause of an error if user code has called runtime.Goexit, as testing.T.FailNow does.
@@ -90,6 +77,7 @@ func (w *worker) exited(what int) {
 	err := fmt.Errorf("%s: %w", doing(int64(what)), errGoexit)
 	w.clock.Stop()
 	switch j := w.at.Load(); {
+	case what == allocating: // the pool has noted it, and needs no more workers
 	case j == nil && what == closing:
 		w.t.fails(fmt.Errorf("loader: close dataset: %w", errGoexit))
 	case j == nil:

@@ -103,12 +103,11 @@ func (l *Loop) open(w *worker) *Job {
 	if l.fatal != nil || l.ctx.Err() != nil {
 		return nil
 	}
-	s := l.t.cfg.Pool.Take()
-	if s == nil {
+	if !l.advance() {
 		return nil
 	}
-	if !l.advance() {
-		l.t.cfg.Pool.Return(s)
+	s := l.t.cfg.Pool.Take()
+	if s == nil {
 		return nil
 	}
 	j := l.t.fresh()

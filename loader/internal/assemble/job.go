@@ -35,7 +35,7 @@ type Job struct {
 	complete bool
 	aborted  error // ends the loop in the place of the batch, which is never complete
 	holders  int   // workers that were abandoned while they worked on the batch
-	orphan   bool // the loop has ended, and the last of these workers gives the slab back
+	orphan   bool  // the loop has ended, and the last of these workers gives the slab back
 }
 
 // rows are those of a Job that workers claim.

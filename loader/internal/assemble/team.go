@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,14 +124,13 @@ func (t *Team) Begin(ctx context.Context, from plan.Position, until int) (*Loop,
 }
 
 // Close ends the loop that runs, if any, waits for all workers, and closes their Readers and the pool. It is called
-// once. It waits for calls of user code that last longer than the Timeout for the Timeout twice, and returns those that
-// have not returned.
+// once. It waits for calls of user code no longer than the Timeout, and returns those that have not returned.
 func (t *Team) Close() (left []Activity, err error) {
 	if l := t.shut(); l != nil {
 		l.halt(ErrClosed)
 		l.join()
 	}
-	left = slices.Concat(t.waitOutside(), t.closeReaders())
+	left = t.retireAll()
 	return left, t.cfg.Pool.Close()
 }
 

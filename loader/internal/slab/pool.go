@@ -213,14 +213,6 @@ func (p *Pool) fits() bool {
 	return Product(p.count(open)+1, largest) <= p.Budget-int(p.stocks.slabs.Load())-p.stocks.values.used()-p.stocks.padded.used()
 }
 
-// Return takes back a slab that was taken and not used.
-func (p *Pool) Return(s *Slab) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.change(s, unused)
-	p.free = append(p.free, s)
-}
-
 // Take takes a slab for a batch, or nil if there is no room.
 func (p *Pool) Take() *Slab {
 	p.mu.Lock()

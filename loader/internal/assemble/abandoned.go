@@ -38,7 +38,7 @@ func (l *Loop) overdue() (gone <-chan struct{}, wait time.Duration) {
 	if limit := t.cfg.Timeout; limit > 0 && t.cfg.Workers > 0 {
 		wait = limit
 		for _, w := range t.workers {
-			switch lasts := w.lasts(); {
+			switch lasts := w.callTime(); {
 			case w.loop != l || lasts == 0:
 			case lasts >= limit:
 				t.abandon(w, l)
@@ -47,7 +47,7 @@ func (l *Loop) overdue() (gone <-chan struct{}, wait time.Duration) {
 			}
 		}
 	}
-	return l.crew.wait(), wait
+	return l.running.wait(), wait
 }
 
 // abandon leaves a worker behind. The Team's mutex is held.
@@ -59,12 +59,12 @@ func (t *Team) abandon(w *worker, l *Loop) {
 	t.abandoned = append(t.abandoned, w)
 	t.workers[w.id] = newWorker(t, w.id)
 	t.outside.enter()
-	l.crew.leave()
+	l.running.leave()
 }
 
 // leave is called at the end of a worker's goroutine.
 func (t *Team) leave(w *worker, l *Loop) {
-	if t.leaves(w, l) {
+	if t.leaveLoop(w, l) {
 		return
 	}
 	defer t.leaveOutside()
@@ -83,12 +83,12 @@ func (t *Team) retire(w *worker) {
 	err = w.close()
 }
 
-// leaves removes a worker from its loop. It reports false for an abandoned one, which has been removed already.
-func (t *Team) leaves(w *worker, l *Loop) bool {
+// leaveLoop removes a worker from its loop. It reports false for an abandoned one, which has been removed already.
+func (t *Team) leaveLoop(w *worker, l *Loop) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !w.abandoned {
-		l.crew.leave()
+		l.running.leave()
 	}
 	return !w.abandoned
 }

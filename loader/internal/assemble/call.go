@@ -1,9 +1,11 @@
 package assemble
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -47,9 +49,9 @@ func doing(what int64) string {
 // errGoexit is the cause of an error if user code has called runtime.Goexit, as testing.T.FailNow does.
 var errGoexit = errors.New("runtime.Goexit was called")
 
-// calls calls user code: to place the sample of that index, or for one of the purposes above. A panic becomes an error.
+// guard calls user code: to place the sample of that index, or for one of the purposes above. A panic becomes an error.
 // All user code that workers call is called by it.
-func (w *worker) calls(what int, f func() error) (err error) {
+func (w *worker) guard(what int, f func() error) (err error) {
 	w.enter(what)
 	returned := false
 	defer func() {
@@ -79,11 +81,11 @@ func (w *worker) exited(what int) {
 	switch j := w.at.Load(); {
 	case what == allocating: // the pool has noted it, and needs no more workers
 	case j == nil && what == closing:
-		w.t.fails(fmt.Errorf("loader: close dataset: %w", errGoexit))
+		w.t.keepError(fmt.Errorf("loader: close dataset: %w", errGoexit))
 	case j == nil:
-		w.loop.failsIn(w, err)
+		w.loop.failWorker(w, err)
 	case what == drawing || what == finishing:
-		w.loop.abort(j, j.named(err))
+		w.loop.abort(j, j.wrap(err))
 	default:
 		e := &Failure{Index: w.index, Epoch: j.Epoch(), Batch: j.Number(), Err: err}
 		defer w.loop.abort(j, e) // also if Name ends the goroutine once more
@@ -104,15 +106,172 @@ func (w *worker) enter(index int) {
 	w.call.what.Store(int64(index))
 }
 
-// begins notes when the worker has begun with a batch. If its calls are not timed, they count from then on.
-func (w *worker) begins(at time.Time) { w.call.since.Store(int64(at.Sub(w.t.made))) }
+// stamp notes when the worker has begun with a batch. If its calls are not timed, they count from then on.
+func (w *worker) stamp(at time.Time) { w.call.since.Store(int64(at.Sub(w.t.made))) }
 
 func (c *call) end() { c.what.Store(0) }
 
-// lasts is how long the worker has been in its call, or 0 if it is in none.
-func (w *worker) lasts() time.Duration {
+// callTime is how long the worker has been in its call, or 0 if it is in none.
+func (w *worker) callTime() time.Duration {
 	if w.call.what.Load() == 0 {
 		return 0
 	}
 	return time.Since(w.t.made) - time.Duration(w.call.since.Load())
+}
+
+// An Activity is what a goroutine does at the moment: the public type of package loader, which documents it.
+type Activity struct {
+	Worker int
+	Doing  string
+
+	Epoch, Batch int
+	Index        int
+	Name         string
+	Stage        string
+
+	For time.Duration
+}
+
+// What a goroutine does that is in no call of user code. The first two are the loop's own goroutine.
+const (
+	WaitsForBatch   = "waiting for a batch"
+	RunsBody        = "running the loop body"
+	waitsForMemory  = "waiting for memory"
+	waitsForWork    = "waiting for work"
+	waitsToBeActive = "parked"
+)
+
+// Calls reports whether the goroutine is in a call of the dataset, the sampler or a hook, or waits for samples of a
+// dataset of unknown length.
+func (a Activity) Calls() bool {
+	switch a.Doing {
+	case "", WaitsForBatch, RunsBody, waitsForMemory, waitsForWork, waitsToBeActive:
+		return false
+	}
+	return true
+}
+
+// Activities is what the workers do, by number, then abandoned workers, then errands. It calls the dataset for the
+// names of samples.
+func (t *Team) Activities() (all []Activity) {
+	t.mu.Lock()
+	calls := activities(slices.Concat(t.workers, t.abandoned), t.errands)
+	t.mu.Unlock()
+	for _, a := range calls {
+		a.Name = t.Name(a.Index, a.samples)
+		all = append(all, a.Activity)
+	}
+	return all
+}
+
+// An unnamed is an Activity without the name of its sample.
+type unnamed struct {
+	Activity
+	samples int // in the dataset, as the loop has it
+}
+
+// activities is what workers and errands do. The Team's mutex is held.
+func activities(workers []*worker, errands []*errand) (all []unnamed) {
+	for _, w := range workers {
+		a := unnamed{Activity: w.activity()}
+		if w.loop != nil {
+			a.samples = w.loop.from.Samples
+		}
+		all = append(all, a)
+	}
+	for _, p := range errands {
+		all = append(all, unnamed{Activity: Activity{Worker: -1, Doing: p.doing, Epoch: -1, Batch: -1, Index: -1, For: time.Since(p.begun)}})
+	}
+	return all
+}
+
+// activity is what the worker does, without the sample's name. The Team's mutex is held.
+func (w *worker) activity() Activity {
+	a := Activity{Worker: w.id, Epoch: -1, Batch: -1, Index: -1}
+	if w.waits != "" {
+		a.Doing, a.For = w.waits, time.Since(w.slept)
+		return a
+	}
+	what := w.call.what.Load()
+	if what == 0 {
+		return a
+	}
+	a.Doing, a.Stage, a.For = doing(what), w.clock.Current(), w.callTime()
+	if what > 0 {
+		a.Index = int(what) - 1
+	}
+	if j := w.at.Load(); j != nil && what != opening && what != closing {
+		a.Epoch, a.Batch = j.Epoch(), j.Number()
+	}
+	return a
+}
+
+// A Timeout says what kept a batch from being complete in time, or [Team.Close] from ending.
+type Timeout struct {
+	Epoch, Batch int
+	Stuck        []Activity // calls that have not returned, the longest first
+	Kept         int        // slabs that are delivered and not released
+}
+
+func (*Timeout) Error() string { return "loader: timed out" }
+
+// timeoutError is the error of a Next that waited too long.
+func (l *Loop) timeoutError() *Timeout {
+	t := l.t
+	t.mu.Lock()
+	e := &Timeout{Kept: t.cfg.Pool.Out() - len(t.orphans())}
+	errands := t.errands
+	epoch, planning := l.cursor.Upcoming()
+	switch at := l.cursor.At(); {
+	case len(l.inFlight) > 0:
+		j := l.inFlight[0]
+		e.Epoch, e.Batch = j.Epoch(), j.Number()
+		errands = nil // the batch does not need them
+	case planning:
+		e.Epoch = epoch
+	case at.Plan != nil:
+		e.Epoch, e.Batch = at.Plan.Epoch, at.Plan.Number(at.K)
+	}
+	calls := activities(slices.Concat(t.workers, t.abandoned), errands)
+	t.mu.Unlock()
+	e.Stuck = t.stuck(calls)
+	return e
+}
+
+// stuck lists those activities that are calls, the longest first, with the names of their samples.
+func (t *Team) stuck(all []unnamed) []Activity {
+	all = slices.DeleteFunc(all, func(a unnamed) bool { return !a.Calls() })
+	slices.SortFunc(all, func(a, b unnamed) int { return cmp.Compare(b.For, a.For) })
+	calls := make([]Activity, len(all))
+	for i, a := range all {
+		calls[i] = a.Activity
+	}
+	if len(calls) > 0 {
+		t.nameInTime(calls, all)
+	}
+	return calls
+}
+
+// nameInTime gives the calls the names of their samples. It waits for the dataset no longer than the Timeout, because a
+// name may have to wait for the call that hangs.
+func (t *Team) nameInTime(calls []Activity, of []unnamed) {
+	names := make(chan string, len(calls)) // has room for all
+	name := func() error {
+		for _, a := range of {
+			names <- t.Name(a.Index, a.samples)
+		}
+		return nil
+	}
+	t.mu.Lock()
+	t.background("naming samples", name, func(error) { close(names) })
+	t.mu.Unlock()
+	timer := time.NewTimer(t.cfg.Timeout)
+	defer timer.Stop()
+	for i := range calls {
+		select {
+		case calls[i].Name = <-names: // empty if the dataset has ended the goroutine
+		case <-timer.C:
+			return
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime/trace"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,7 +45,7 @@ type rows struct {
 	left   atomic.Int64  // rows that are not finished
 
 	mu     sync.Mutex
-	failed []failure
+	failed []rowFailure
 	broken error // ends the loop in the batch's place, under any policy
 }
 
@@ -71,8 +72,8 @@ func (f *Failure) Error() string { return f.Err.Error() }
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// A failure is one of a row.
-type failure struct {
+// A rowFailure is one of a row.
+type rowFailure struct {
 	*Failure
 	row  int
 	lost bool // whether no replacement took its place
@@ -114,17 +115,17 @@ func (j *Job) claimed() int {
 	return min(int(claims>>32), int(claims&math.MaxUint32))
 }
 
-// finished counts n rows as finished and reports whether they were the last ones.
-func (j *Job) finished(n int) bool { return n > 0 && j.left.Add(int64(-n)) == 0 }
+// countDown counts n rows as finished and reports whether they were the last ones.
+func (j *Job) countDown(n int) bool { return n > 0 && j.left.Add(int64(-n)) == 0 }
 
-func (j *Job) fail(f failure) {
+func (j *Job) addFailure(f rowFailure) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.failed = append(j.failed, f)
 }
 
-// named adds the batch's epoch and number to an error.
-func (j *Job) named(err error) error {
+// wrap adds the batch's epoch and number to an error.
+func (j *Job) wrap(err error) error {
 	return fmt.Errorf("loader: epoch %d, batch %d: %w", j.Epoch(), j.Number(), err)
 }
 
@@ -134,8 +135,8 @@ func (j *Job) Epoch() int { return j.Plan.Epoch }
 // Number is the batch's number in its epoch, from 0.
 func (j *Job) Number() int { return j.Plan.Number(j.K) }
 
-// breaks records an error that ends the loop in the batch's place.
-func (j *Job) breaks(err error) {
+// breakOff records an error that ends the loop in the batch's place.
+func (j *Job) breakOff(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.broken == nil {
@@ -147,12 +148,12 @@ func (j *Job) breaks(err error) {
 // worker that finished the last row calls it.
 func (j *Job) seal(policy Policy) {
 	j.claims.Store(0)
-	slices.SortStableFunc(j.failed, func(a, b failure) int { return cmp.Compare(a.row, b.row) })
+	slices.SortStableFunc(j.failed, func(a, b rowFailure) int { return cmp.Compare(a.row, b.row) })
 	for _, f := range j.failed {
 		j.Failures = append(j.Failures, f.Failure)
 	}
 	j.Rows = len(j.Slab.Indices)
-	passing := j.first(func(f failure) bool { return f.may })
+	passing := j.first(func(f rowFailure) bool { return f.may })
 	switch {
 	case j.broken != nil:
 		j.Err = j.broken
@@ -161,17 +162,17 @@ func (j *Job) seal(policy Policy) {
 	case policy == Skip:
 		j.closeHoles()
 	default:
-		j.Err = j.first(func(f failure) bool { return f.lost })
+		j.Err = j.first(func(f rowFailure) bool { return f.lost })
 	}
 	if j.Err == nil {
 		if err := j.Slab.Pack(j.Rows); err != nil {
-			j.Err = j.named(err)
+			j.Err = j.wrap(err)
 		}
 	}
 }
 
 // first is the first failure that is so, or nil.
-func (j *Job) first(is func(failure) bool) error {
+func (j *Job) first(is func(rowFailure) bool) error {
 	if k := slices.IndexFunc(j.failed, is); k >= 0 {
 		return j.failed[k].Failure
 	}
@@ -199,4 +200,52 @@ func (j *Job) closeHoles() {
 	}
 	j.Rows = to
 	j.Slab.Indices = j.Slab.Indices[:to]
+}
+
+// An execution trace, of package runtime/trace, has a task "loader.batch" for every batch, from its begin until its
+// slab is free. These regions belong to it: "loader.draw" and "loader.finish" of workers, the stages of its samples,
+// and "loader.body" of the loop. Regions of no task are "loader.build", while a worker works on its own batch,
+// "loader.help", while it works on another one, and "loader.wait" of the loop. While no trace is taken, none of this is
+// made.
+
+// A traceTask is a batch in an execution trace.
+type traceTask struct {
+	ctx  context.Context
+	task *trace.Task
+}
+
+// beginTask begins the batch's task if an execution trace is taken.
+func (j *Job) beginTask(ctx context.Context) {
+	if !trace.IsEnabled() {
+		return
+	}
+	t := new(traceTask)
+	t.ctx, t.task = trace.NewTask(ctx, "loader.batch")
+	trace.Log(t.ctx, "batch", fmt.Sprintf("epoch %d, batch %d", j.Epoch(), j.Number()))
+	j.traced = t
+}
+
+// endTask ends the batch's task, if there is one.
+func (j *Job) endTask() {
+	if j.traced != nil {
+		j.traced.task.End()
+		j.traced = nil
+	}
+}
+
+// traceContext is that of the batch that the worker works on.
+func (w *worker) traceContext() context.Context {
+	if j := w.at.Load(); j != nil && j.traced != nil {
+		return j.traced.ctx
+	}
+	return w.ctx
+}
+
+// Region begins a region of the batch's task, and returns what ends it, in the same goroutine. Without a task it does
+// nothing.
+func (j *Job) Region(name string) (end func()) {
+	if j.traced == nil {
+		return func() {}
+	}
+	return trace.StartRegion(j.traced.ctx, name).End
 }

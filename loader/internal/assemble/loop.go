@@ -29,7 +29,7 @@ type Loop struct {
 
 // state is what the Team's mutex guards of a Loop.
 type state struct {
-	crew     crew      // workers, and the loop's own goroutine while it assembles a batch
+	running  waitGroup // workers, and the loop's own goroutine while it assembles a batch
 	work     sync.Cond // signalled when there is work for idle workers
 	idle     int       // workers that wait for work
 	parked   sync.Cond // signalled when parked workers become active
@@ -73,7 +73,7 @@ func (l *Loop) staff() {
 	for _, w := range l.t.workers[:l.t.Active()] {
 		if w.loop != l {
 			w.loop = l
-			l.crew.enter()
+			l.running.enter()
 			go w.main(l)
 		}
 	}
@@ -124,7 +124,7 @@ func (l *Loop) expired() (*Job, error) {
 	if j, over, err := l.look(); j != nil || over || err != nil {
 		return j, err
 	}
-	return nil, l.timedOut()
+	return nil, l.timeoutError()
 }
 
 // look takes the batch to be delivered if it is complete, or reports that the loop is over. Otherwise it tells the
@@ -135,9 +135,9 @@ func (l *Loop) look() (j *Job, over bool, err error) {
 	// This is under the mutex, because samples that see the context done complete their batch. Such a batch must not be
 	// delivered.
 	if err := context.Cause(l.ctx); err != nil {
-		return nil, true, ended(err)
+		return nil, true, endError(err)
 	}
-	if j, err = l.complete(); j != nil || err != nil {
+	if j, err = l.takeComplete(); j != nil || err != nil {
 		l.wakeAnother() // with a bound on the batches in flight there may be room for one more now
 		return j, false, err
 	}
@@ -153,17 +153,17 @@ func (l *Loop) look() (j *Job, over bool, err error) {
 	return nil, false, nil
 }
 
-// ended is the error of a loop whose context is done.
-func ended(cause error) error {
+// endError is the error of a loop whose context is done.
+func endError(cause error) error {
 	if cause == ErrClosed {
 		return cause
 	}
 	return fmt.Errorf("loader: epoch loop: %w", cause)
 }
 
-// complete removes the batch to be delivered from those in flight, if it is complete, and returns it, or the error in
+// takeComplete removes the batch to be delivered from those in flight, if it is complete, and returns it, or the error in
 // its place if it is aborted. The Team's mutex is held.
-func (l *Loop) complete() (*Job, error) {
+func (l *Loop) takeComplete() (*Job, error) {
 	for i, j := range l.inFlight {
 		if j.complete {
 			l.inFlight = slices.Delete(l.inFlight, i, i+1)
@@ -245,14 +245,14 @@ func (l *Loop) enterInline() bool {
 	if l.stopped.Load() {
 		return false
 	}
-	l.crew.enter()
+	l.running.enter()
 	return true
 }
 
 func (l *Loop) leaveInline() {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
-	l.crew.leave()
+	l.running.leave()
 }
 
 func (l *Loop) beginInline(w *worker) *Job {

@@ -1,11 +1,174 @@
 package assemble
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
+
+// fill claims rows of a batch and places them. It returns their number.
+func (w *worker) fill(j *Job, chunk int) int {
+	from, to := j.claim(chunk)
+	if from == to {
+		return 0
+	}
+	switch {
+	case w.t.cfg.Service != nil:
+		if from == 0 { // who claims other rows has nothing to do
+			w.placeWhole(j)
+		}
+	case w.batch != nil && w.tryTogether(j, from, to) == nil:
+	default:
+		for row := from; row < to; row++ {
+			w.placeRow(j, row)
+		}
+	}
+	return to - from
+}
+
+// tryTogether places all rows by one call.
+func (w *worker) tryTogether(j *Job, from, to int) error {
+	w.index = j.Slab.Indices[from]
+	if w.t.cfg.Hooks.Placed == nil {
+		return w.placeRows(j, from, to)
+	}
+	return w.observe(j, from, to-from, w.index, func() error { return w.placeRows(j, from, to) })
+}
+
+// maxReplacements is the largest number of replacements for one row.
+const maxReplacements = 10
+
+// placeRow places a sample in a row, or what the error policy takes in its place.
+func (w *worker) placeRow(j *Job, row int) {
+	var original *rowFailure
+	for attempt := 0; ; attempt++ {
+		index, err := w.try(j, row, attempt)
+		switch {
+		case err == nil && attempt == 0:
+			return
+		case err == nil:
+			j.Slab.Indices[row] = index
+			original.lost = false
+			j.addFailure(*original)
+			return
+		}
+		f := w.newFailure(j, row, index, err)
+		if attempt == 0 {
+			original = &f
+		} else {
+			f.lost = false
+			j.addFailure(f)
+		}
+		w.report(f.Failure)
+		if w.t.cfg.Policy != Replace || f.may || attempt == maxReplacements || w.loop.ctx.Err() != nil {
+			j.addFailure(*original)
+			return
+		}
+	}
+}
+
+// try makes an attempt at a row: the first one, 0, is the sample itself, the others are replacements.
+func (w *worker) try(j *Job, row, attempt int) (index int, err error) {
+	w.index = j.Slab.Indices[row]
+	if w.batch != nil {
+		if err := w.loop.ctx.Err(); err != nil { // a cancelled loop need not know which rows fail
+			return w.index, err
+		}
+	}
+	if attempt > 0 {
+		if w.index, err = w.replacement(j, row, attempt); err != nil {
+			return w.index, err
+		}
+	}
+	index = w.index
+	if w.t.cfg.Hooks.Placed == nil {
+		return index, w.place(j, row, attempt, index)
+	}
+	return index, w.observe(j, row, 1, index, func() error { return w.place(j, row, attempt, index) })
+}
+
+// newFailure is that of an attempt at a row.
+func (w *worker) newFailure(j *Job, row, index int, err error) rowFailure {
+	f := &Failure{Index: index, Epoch: j.Epoch(), Batch: j.Number(), Err: err}
+	w.guard(naming, func() error {
+		f.Name = w.t.Name(index, j.Plan.Samples)
+		return nil
+	})
+	return rowFailure{Failure: f, row: row, lost: true, may: dataset.MayPass(err)}
+}
+
+// report calls the hook for a failure. If the hook panics, the panic is added to the failure's error.
+func (w *worker) report(f *Failure) {
+	hook := w.t.cfg.Hooks.Failed
+	if hook == nil || w.loop.ctx.Err() != nil {
+		return
+	}
+	err := w.guard(reporting, func() error {
+		hook(f)
+		return nil
+	})
+	if err != nil {
+		f.Err = errors.Join(f.Err, err)
+	}
+}
+
+// An Attempt is a call that has placed a sample, or several, or has tried to.
+type Attempt struct {
+	Job    *Job
+	Worker int
+	Row    int
+	Rows   int // that were placed by this call
+	Index  int // of the first sample
+	Begun  time.Time
+	Took   time.Duration
+	Err    error
+	Stages []slots.Span // valid during the hook
+}
+
+// observe calls place, which is an attempt to place rows, and then the hook for it. It returns the error of place, or
+// those of both.
+func (w *worker) observe(j *Job, row, rows, index int, place func() error) error {
+	w.clock.Record()
+	a := Attempt{Job: j, Worker: w.id, Row: row, Rows: rows, Index: index, Err: place()}
+	a.Stages, a.Begun, a.Took = w.clock.Recorded()
+	failed := w.guard(observing, func() error {
+		w.t.cfg.Hooks.Placed(a)
+		return nil
+	})
+	if failed != nil {
+		return errors.Join(a.Err, failed)
+	}
+	return a.Err
+}
+
+// waitedForMemory calls the hook for a wait. If it panics, the loop ends with that error.
+func (w *worker) waitedForMemory(took time.Duration) {
+	w.at.Store(nil)
+	w.stamp(time.Now()) // the last batch began before the wait
+	err := w.guard(observing, func() error {
+		w.t.cfg.Hooks.Waited(w.id, took)
+		return nil
+	})
+	if err != nil {
+		w.loop.failWorker(w, fmt.Errorf("hook MemoryWaited: %w", err))
+	}
+}
+
+// replacement picks the sample for another attempt at a row.
+func (w *worker) replacement(j *Job, row, attempt int) (index int, err error) {
+	err = w.guard(replacing, func() error {
+		w.reset(w.draw, j, row, attempt)
+		index = j.Plan.Another(j.K, w.draw.Rand().IntN)
+		return nil
+	})
+	return index, err
+}
 
 // placeRows places several rows by one call. If it fails, the caller places them one by one, to find out which of them
 // fail.
@@ -18,7 +181,7 @@ func (w *worker) placeRows(j *Job, from, to int) (err error) {
 	for row := from; w.ragged && row < to; row++ {
 		j.Slab.Empty(row) // not in At, which may be called several times for a row
 	}
-	err = w.calls(j.Slab.Indices[from], func() error {
+	err = w.guard(j.Slab.Indices[from], func() error {
 		w.rows.begin(w, j, from, to)
 		err := w.batch.PlaceBatch(w.ctx, j.Slab.Indices[from:to:to], &w.rows)
 		for row := from; err == nil && w.ragged && row < to; row++ {
@@ -38,11 +201,11 @@ func (w *worker) place(j *Job, row, attempt, index int) error {
 	if w.reader == nil {
 		if err := w.open(); err != nil {
 			err = fmt.Errorf("loader: worker %d: open dataset: %w", w.id, err)
-			j.breaks(err)
+			j.breakOff(err)
 			return err
 		}
 	}
-	err := w.calls(index, func() error {
+	err := w.guard(index, func() error {
 		if w.ragged {
 			j.Slab.Empty(row)
 		}
@@ -95,4 +258,73 @@ func (s *rowSlots) At(k int) dataset.Slot {
 		panic(fmt.Sprintf("loader: Slots.At(%d): want an index from 0 to %d", k, s.Len()-1))
 	}
 	return s.w.slot(s.j, s.from+k, &s.draws[k])
+}
+
+// A Service is a dataset whose batches are assembled elsewhere. Its samples are not read one by one: it has no Reader.
+type Service interface {
+	plan.Service
+	// Fill fills a batch. Several goroutines may call it at once. An error ends the loop in the place of the batch.
+	Fill(ctx context.Context, b Filled) error
+}
+
+// Filled is the memory of one batch, to be filled by a [Service]. Only the worker that has claimed its first row uses
+// it.
+type Filled struct{ j *Job }
+
+// Epoch is the epoch of the batch.
+func (b Filled) Epoch() int { return b.j.Epoch() }
+
+// Draw is the place of the epoch's global order from which Number counts: 0 if it is a multiple of the draws of a
+// batch.
+func (b Filled) Draw() int {
+	if !b.j.Plan.Aligned() {
+		return b.j.Plan.Begin()
+	}
+	return 0
+}
+
+// Number is the batch's number from Draw on.
+func (b Filled) Number() int {
+	if b.Draw() > 0 {
+		return b.j.K
+	}
+	return b.j.Number()
+}
+
+// Reserve makes room for that many samples and returns the slice of their indices. It may be called again: then the
+// batch is empty again.
+func (b Filled) Reserve(rows int) (indices []int, err error) {
+	s := b.j.Slab
+	if err := s.Reserve(rows); err != nil {
+		return nil, err
+	}
+	s.Indices = slices.Grow(s.Indices[:0], rows)[:rows]
+	return s.Indices, nil
+}
+
+// Fixed is the memory of a field of fixed size, in the rows that Reserve has made room for.
+func (b Filled) Fixed(field int) []byte { return b.j.Slab.Column(field, len(b.j.Slab.Indices)) }
+
+// Ragged makes room for n bytes of a ragged field. The caller writes the values, and the len(indices)+1 offsets in
+// elements, which ascend from 0.
+func (b Filled) Ragged(field, n int) (values []byte, offsets []int, err error) {
+	return b.j.Slab.Fill(field, len(b.j.Slab.Indices), n)
+}
+
+// Dropped says how many samples of the batch could not be placed where it was assembled. The default is 0.
+func (b Filled) Dropped(samples int) { b.j.Dropped = samples }
+
+// StageService lasts while a service is asked for a batch.
+const StageService = "service"
+
+// placeWhole makes the service fill the batch. An error ends the loop in its place.
+func (w *worker) placeWhole(j *Job) {
+	err := w.guard(fetching, func() error {
+		w.clock.Stage(StageService)
+		return w.t.cfg.Service.Fill(w.ctx, Filled{j})
+	})
+	w.clock.Stop()
+	if err != nil {
+		j.breakOff(j.wrap(err))
+	}
 }

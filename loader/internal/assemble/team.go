@@ -86,7 +86,7 @@ type Team struct {
 	limited limit
 
 	// Goroutines that may outlive a loop:
-	outside   crew // counts abandoned workers and errands
+	outside   waitGroup // counts abandoned workers and errands
 	abandoned []*worker
 	errands   []*errand
 	past      Effort // of abandoned workers that have returned
@@ -150,8 +150,8 @@ func (t *Team) Late() error {
 	return t.late
 }
 
-// fails notes an error for [Team.Late].
-func (t *Team) fails(err error) {
+// keepError keeps an error for [Team.Late].
+func (t *Team) keepError(err error) {
 	if err == nil {
 		return
 	}
@@ -200,7 +200,7 @@ func (t *Team) staff(workers int) {
 }
 
 // Shrink frees the slabs that are not needed.
-func (t *Team) Shrink() { t.fails(t.cfg.Pool.Shrink()) }
+func (t *Team) Shrink() { t.keepError(t.cfg.Pool.Shrink()) }
 
 // Release makes the slab of a batch free for another one, of this loop or of a later one. The Job is for another batch
 // then, too.
@@ -210,14 +210,14 @@ func (t *Team) Release(j *Job) {
 	j.endTask()
 	err := j.Slab.Vacate()
 	defer func() { // also if a hook ends the goroutine
-		t.fails(errors.Join(err, t.cfg.Pool.Put(j.Slab)))
-		t.vacated(j)
+		t.keepError(errors.Join(err, t.cfg.Pool.Put(j.Slab)))
+		t.recycle(j)
 	}()
-	t.freed(j)
+	t.tellFreed(j)
 }
 
-// freed calls the hook for a batch whose slab is not used any more.
-func (t *Team) freed(j *Job) {
+// tellFreed calls the hook for a batch whose slab is not used any more.
+func (t *Team) tellFreed(j *Job) {
 	if !j.told || t.cfg.Hooks.Freed == nil {
 		return
 	}
@@ -226,7 +226,7 @@ func (t *Team) freed(j *Job) {
 		return nil
 	})
 	if err != nil {
-		t.fails(fmt.Errorf("loader: hook BatchFreed: %w", err))
+		t.keepError(fmt.Errorf("loader: hook BatchFreed: %w", err))
 	}
 }
 
@@ -243,8 +243,8 @@ func (t *Team) fresh() *Job {
 	return j
 }
 
-// vacated keeps a Job whose slab is free for another batch, and wakes a worker that waits for a slab.
-func (t *Team) vacated(j *Job) {
+// recycle keeps a Job whose slab is free for another batch, and wakes a worker that waits for a slab.
+func (t *Team) recycle(j *Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	j.Slab = nil
@@ -267,15 +267,15 @@ func (t *Team) Name(index, samples int) (name string) {
 	return dataset.Name(t.cfg.Dataset, index)
 }
 
-// A crew counts goroutines, so that others can wait for their end. The Team's mutex guards it.
-type crew struct {
+// A waitGroup counts goroutines, so that others can wait for their end. The Team's mutex guards it.
+type waitGroup struct {
 	n    int
 	gone chan struct{} // closed when n falls to 0; nil while nobody waits
 }
 
-func (c *crew) enter() { c.n++ }
+func (c *waitGroup) enter() { c.n++ }
 
-func (c *crew) leave() {
+func (c *waitGroup) leave() {
 	if c.n--; c.n == 0 && c.gone != nil {
 		close(c.gone)
 		c.gone = nil
@@ -283,7 +283,7 @@ func (c *crew) leave() {
 }
 
 // wait returns a channel that is closed when no goroutine is left.
-func (c *crew) wait() <-chan struct{} {
+func (c *waitGroup) wait() <-chan struct{} {
 	if c.gone == nil {
 		c.gone = make(chan struct{})
 		if c.n == 0 {

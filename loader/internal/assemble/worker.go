@@ -22,20 +22,20 @@ type worker struct {
 	ctx    context.Context // of loop, with the worker's number
 	labels context.Context // pprof labels of its goroutine; nil if that is the loop's own
 
-	opened // its Reader
+	handle // its Reader
 	scratch
-	spent
+	times
 	call call
 
 	at     atomic.Pointer[Job] // the batch that it works on
 	index  int                 // the sample that it places
 	yields bool                // whether it is to let other goroutines run once its rows are counted
 
-	rest // guarded by the Team's mutex
+	status // guarded by the Team's mutex
 }
 
-// opened is a worker's Reader. It is nil until the worker first runs, and after a panic.
-type opened struct {
+// A handle is a worker's Reader. It is nil until the worker first runs, and after a panic.
+type handle struct {
 	reader dataset.Reader
 	batch  dataset.BatchReader // reader, if it is one
 }
@@ -51,8 +51,8 @@ type scratch struct {
 	src    []slots.Values // and before it
 }
 
-// spent is the time of a worker.
-type spent struct {
+// times are those of a worker.
+type times struct {
 	busy       atomic.Int64  // nanoseconds; never falls
 	gave       time.Duration // given away by the current build, which is not busy
 	drawing    atomic.Int64  // nanoseconds
@@ -60,8 +60,8 @@ type spent struct {
 	memoryWait atomic.Int64  // nanoseconds
 }
 
-// rest is what the Team's mutex guards of a worker.
-type rest struct {
+// status is what the Team's mutex guards of a worker.
+type status struct {
 	abandoned bool
 	lost      *Job      // the batch that it worked on when it was abandoned
 	waits     string    // what it waits for, in words
@@ -106,7 +106,7 @@ func (w *worker) begin(l *Loop) bool {
 	w.at.Store(nil)
 	err := w.open()
 	if err != nil {
-		l.failsIn(w, fmt.Errorf("open dataset: %w", err))
+		l.failWorker(w, fmt.Errorf("open dataset: %w", err))
 	}
 	return err == nil
 }
@@ -116,7 +116,7 @@ func (w *worker) open() error {
 	if w.reader != nil || w.t.cfg.Service != nil {
 		return nil
 	}
-	return w.calls(opening, func() error {
+	return w.guard(opening, func() error {
 		reader, err := w.t.cfg.Dataset.Open()
 		if err != nil {
 			return err
@@ -136,8 +136,8 @@ func (w *worker) close() error {
 	if reader == nil {
 		return nil
 	}
-	w.opened = opened{}
-	return w.calls(closing, reader.Close)
+	w.handle = handle{}
+	return w.guard(closing, reader.Close)
 }
 
 // turn is the time of a sample after which a worker lets other goroutines run.

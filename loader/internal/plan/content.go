@@ -9,8 +9,8 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// A drawn content takes its batches from an order of samples, one after the other.
-type drawn struct {
+// An ordered content takes its batches from an order of samples, one after the other.
+type ordered struct {
 	size   int // samples per batch
 	first  int // draws of the order that an earlier loop has consumed; 0 with a part
 	extent atomic.Pointer[extent]
@@ -26,8 +26,8 @@ type extent struct {
 	growing bool // whether there may be more batches, because the end is not known
 }
 
-func newDrawn(p *Planner, from Position) *drawn {
-	d := &drawn{size: p.Size}
+func newOrdered(p *Planner, from Position) *ordered {
+	d := &ordered{size: p.Size}
 	order := p.Sampler.Epoch(from.Epoch)
 	if part, ok := order.(sampler.Part); ok {
 		if from.Draw > 0 {
@@ -53,12 +53,12 @@ func newDrawn(p *Planner, from Position) *drawn {
 	return d
 }
 
-func (d *drawn) Len() int { return d.extent.Load().batches }
+func (d *ordered) Len() int { return d.extent.Load().batches }
 
 // from is how many of the samples that remain come before batch k.
-func (d *drawn) from(e *extent, k int) int { return min(product(k, d.size), e.left) }
+func (d *ordered) from(e *extent, k int) int { return min(product(k, d.size), e.left) }
 
-func (d *drawn) drawn(k int) int {
+func (d *ordered) drawsBefore(k int) int {
 	e := d.extent.Load()
 	if e.part != nil {
 		return e.part.Consumed(product(k, d.size)) // other ranks may have one sample more
@@ -66,14 +66,14 @@ func (d *drawn) drawn(k int) int {
 	return d.first + d.from(e, k)
 }
 
-func (d *drawn) Step() int {
+func (d *ordered) Step() int {
 	if e := d.extent.Load(); e.part != nil {
 		return product(d.size, e.part.World())
 	}
 	return d.size
 }
 
-func (d *drawn) AppendSamples(k int, to []int) []int {
+func (d *ordered) AppendSamples(k int, to []int) []int {
 	e := d.extent.Load()
 	for i, end := d.from(e, k), d.from(e, k+1); i < end; i++ {
 		to = append(to, e.order.At(d.first+i))
@@ -81,7 +81,7 @@ func (d *drawn) AppendSamples(k int, to []int) []int {
 	return to
 }
 
-func (d *drawn) AppendDraws(k int, _ []int, to []int64) []int64 {
+func (d *ordered) AppendDraws(k int, _ []int, to []int64) []int64 {
 	e := d.extent.Load()
 	for i, end := d.from(e, k), d.from(e, k+1); i < end; i++ {
 		if e.part != nil {
@@ -93,7 +93,7 @@ func (d *drawn) AppendDraws(k int, _ []int, to []int64) []int64 {
 	return to
 }
 
-func (d *drawn) Another(_ int, random func(n int) int) int {
+func (d *ordered) Another(_ int, random func(n int) int) int {
 	order := d.extent.Load().order
 	if part, ok := order.(sampler.Part); ok {
 		order = part.Global()
@@ -101,12 +101,12 @@ func (d *drawn) Another(_ int, random func(n int) int) int {
 	return order.At(random(order.Len()))
 }
 
-func (d *drawn) Changed() error {
+func (d *ordered) Changed() error {
 	e := d.extent.Load()
 	return changed("samples", d.first+e.left, e.order.Len())
 }
 
-func (d *drawn) probe(epoch int) string { return probeOrder(epoch, d.extent.Load().order) }
+func (d *ordered) probe(epoch int) string { return probeOrder(epoch, d.extent.Load().order) }
 
 func changed(what string, had, has int) error {
 	if has != had {
@@ -141,7 +141,7 @@ func newBatched(batches sampler.Batches, drawn int) *batched {
 
 func (b *batched) Len() int { return b.n }
 
-func (b *batched) drawn(k int) int {
+func (b *batched) drawsBefore(k int) int {
 	if b.part != nil {
 		return b.part.Consumed(k)
 	}
@@ -187,7 +187,7 @@ type served struct {
 func (s served) Len() int  { return s.rest.Batches }
 func (s served) Step() int { return s.rest.Step }
 
-func (s served) drawn(k int) int {
+func (s served) drawsBefore(k int) int {
 	if k > (s.rest.End-s.from)/s.rest.Step {
 		return s.rest.End
 	}

@@ -24,18 +24,18 @@ type Cursor struct {
 	at    Ref   // the next batch; Plan is nil until the first epoch is planned
 	first *Plan // the first plan
 
-	state  planning
+	state  progress
 	due    Position // where the epoch to plan begins
 	next   *Plan    // the plan that was made last, until its first batch
 	err    error    // why there is no next batch
 	halted bool     // whether no samples are awaited any more
 }
 
-// planning is the state of the epoch after the cursor's.
-type planning int
+// A progress is how far the plan has come of the epoch after the cursor's.
+type progress int
 
 const (
-	none    planning = iota // there is none, or its plan is made
+	none    progress = iota // there is none, or its plan is made
 	wanted                  // it is to be planned
 	pending                 // it is being planned
 )
@@ -111,7 +111,7 @@ func (c *Cursor) More() bool {
 }
 
 // Due says from where on the next epoch is to be planned, by [Planner.Next], if it is and nobody does it. The caller
-// tells the result by [Cursor.Planned].
+// tells the result by [Cursor.SetPlan].
 func (c *Cursor) Due() (from Position, ok bool) {
 	if c.state != wanted {
 		return from, false
@@ -120,16 +120,16 @@ func (c *Cursor) Due() (from Position, ok bool) {
 	return c.due, true
 }
 
-// Planned gives the cursor the plan that was due, or why there is none.
-func (c *Cursor) Planned(p *Plan, err error) {
+// SetPlan gives the cursor the plan that was due, or why there is none.
+func (c *Cursor) SetPlan(p *Plan, err error) {
 	c.state, c.err = none, err
 	if err == nil {
 		c.next = p
 	}
 }
 
-// Planning is the epoch that is being planned, or is to be, if one is.
-func (c *Cursor) Planning() (epoch int, is bool) { return c.due.Epoch, c.state != none }
+// Upcoming is the epoch that is being planned, or is to be, if one is.
+func (c *Cursor) Upcoming() (epoch int, is bool) { return c.due.Epoch, c.state != none }
 
 // Lacks is how many samples the dataset must have before there is a next batch; 0 if that is not what is missing.
 func (c *Cursor) Lacks() int {

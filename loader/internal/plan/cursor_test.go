@@ -56,7 +56,7 @@ func (w *walk) next() (ref plan.Ref, ok bool) {
 		}
 		if len(w.due) > 0 && w.r.IntN(2) == 0 {
 			p, err := w.plans.Next(context.Background(), w.due[0], w.until)
-			w.Planned(p, err)
+			w.SetPlan(p, err)
 			w.due = w.due[1:]
 		}
 		if need := w.Lacks(); need > 0 && w.r.IntN(2) == 0 {

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -122,7 +123,7 @@ func (p *Planner) Rest(ctx context.Context, from Position) (Rest, error) {
 	case plan.Growing():
 		return Rest{}, fmt.Errorf("loader: epoch %d: the length of the dataset is unknown", from.Epoch)
 	}
-	return Rest{plan.Len(), plan.Number(0), plan.Step(), plan.drawn(plan.Len())}, nil
+	return Rest{plan.Len(), plan.Number(0), plan.Step(), plan.drawsBefore(plan.Len())}, nil
 }
 
 // Plan plans the rest of an epoch from a position on. It calls the sampler. A panic becomes an error.
@@ -150,8 +151,41 @@ func (p *Planner) plan(ctx context.Context, from Position) (*Plan, error) {
 	case p.Batches != nil:
 		plan.content = newBatched(p.Batches.Epoch(from.Epoch), from.Draw)
 	default:
-		plan.content = newDrawn(p, from)
+		plan.content = newOrdered(p, from)
 	}
-	plan.skipped = plan.drawn(0) / plan.Step()
+	plan.skipped = plan.drawsBefore(0) / plan.Step()
 	return plan, nil
+}
+
+// Vacancy says why a plan, which begins at the beginning of its epoch, has no batches, in words. It is empty if it has
+// some.
+func (p *Planner) Vacancy(of *Plan) string {
+	share := ""
+	if p.Share != nil {
+		share = fmt.Sprintf(" for rank %d of %d", p.Share.Rank, p.Share.World)
+	}
+	switch {
+	case !of.Empty():
+		return ""
+	case of.Samples == 0:
+		return "no batch: the dataset has no samples"
+	case p.Service != nil:
+		return "no batch: the service has none for this rank"
+	case p.Batches != nil:
+		return "no batch: the BatchSampler gives none" + share
+	}
+	left := of.content.(*ordered).extent.Load().left
+	switch {
+	case left == 0 && of.Samples > 0 && p.Share != nil && !p.Share.Own:
+		equal := ""
+		if p.Share.Mode == sampler.DropToEven {
+			equal = ", which DropToEven makes equal"
+		}
+		return fmt.Sprintf("no batch: %s too few for %d ranks%s", figures.Count(of.Samples, "sample is", "samples are"), p.Share.World, equal)
+	case left == 0 && of.Samples > 0:
+		return "no batch: the Sampler gives no samples" + share
+	case left == 0:
+		return "no batch: the dataset had no samples" + share
+	}
+	return fmt.Sprintf("no batch: %s%s, batches of %d, DropLast: a smaller BatchSize helps, or DropLast(false)", figures.Count(left, "sample", "samples"), share, p.Size)
 }

@@ -1,11 +1,15 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // A Position is a place between two batches of an epoch: the public type of package loader, which documents it.
@@ -76,4 +80,93 @@ func ascending(numbers []int) bool {
 		last = n
 	}
 	return true
+}
+
+// A Ledger knows which batches of a loop have been delivered before earlier ones: by an earlier loop, or by unordered
+// delivery.
+type Ledger struct {
+	seed  uint64
+	ahead []int // numbers of such batches, and perhaps of others, in order of delivery; Marks have beginnings of it
+}
+
+// NewLedger begins with the batches that an earlier loop has delivered.
+func NewLedger(from Position) *Ledger { return &Ledger{from.Seed, slices.Clone(from.Ahead)} }
+
+// A Mark is the state of a Ledger after a batch. It copies nothing, because most positions are never used.
+type Mark struct {
+	seed  uint64
+	next  Ref // the first batch that is not delivered; K may be the Len of its Plan
+	ahead []int
+}
+
+// Deliver notes that a batch is delivered. next is the first one of the loop that is not.
+func (l *Ledger) Deliver(b, next Ref) Mark {
+	switch {
+	case b.N > next.N:
+		l.ahead = append(l.ahead, b.N)
+	case len(l.ahead) > 0:
+		l.ahead = slices.DeleteFunc(slices.Clone(l.ahead), func(n int) bool { return n < next.N })
+	}
+	if next.N == b.N+1 {
+		next = Ref{b.Plan, b.K + 1, next.N} // in the batch's epoch, even after its last batch
+	}
+	return Mark{l.seed, next, l.ahead}
+}
+
+// Position is the place after the batches that were delivered up to the mark.
+func (m Mark) Position() Position {
+	p := m.next.Plan
+	at := Position{Version: version, Epoch: p.Epoch, Draw: p.drawsBefore(m.next.K), Seed: m.seed, Samples: p.Samples, Order: p.Order()}
+	for _, n := range m.ahead {
+		if n >= m.next.N {
+			at.Ahead = append(at.Ahead, n-m.next.N)
+			at.Step = p.Step()
+		}
+	}
+	slices.Sort(at.Ahead)
+	return at
+}
+
+// probes is the largest number of places of an order, or of batches, in a probe.
+const probes = 64
+
+// probeBatches makes a probe of the batches, or the order, of all ranks.
+func probeBatches(epoch int, batches sampler.Batches) string {
+	switch b := batches.(type) {
+	case interface{ Global() sampler.Order }:
+		return probeOrder(epoch, b.Global())
+	case interface{ Global() sampler.Batches }:
+		return probeBatches(epoch, b.Global())
+	case sampler.BatchPart:
+		return ""
+	}
+	return probe(epoch, "batches", batches.Len(), batches.At)
+}
+
+func probeOrder(epoch int, o sampler.Order) string {
+	if part, ok := o.(sampler.Part); ok {
+		o = part.Global()
+	}
+	return probe(epoch, "samples", o.Len(), func(k int, dst []int) []int { return append(dst, o.At(k)) })
+}
+
+// probe hashes the samples at some of n places, which are spread evenly and include both ends.
+func probe(epoch int, what string, n int, at func(k int, dst []int) []int) string {
+	sum := sha256.New()
+	var found []int
+	var bytes []byte
+	count := min(n, probes)
+	for i := range count {
+		k := n - 1
+		if i < count-1 {
+			k = i * ((n - 1) / (count - 1))
+		}
+		found = at(k, found[:0])
+		bytes = binary.LittleEndian.AppendUint64(bytes[:0], uint64(len(found)))
+		for _, index := range found {
+			bytes = binary.LittleEndian.AppendUint64(bytes, uint64(index))
+		}
+		sum.Write(bytes)
+	}
+	return fmt.Sprintf("probe(epoch %d, %d %s %x)", epoch, n, what, sum.Sum(nil)[:8])
 }

@@ -9,8 +9,8 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -55,9 +55,12 @@ func TestEveryPromiseHasItsTests(t *testing.T) {
 	}
 }
 
+// module is the path of the library, before the path of a folder.
+const module = "github.com/penstock-go/penstock/"
+
 // decoding are packages with which one reads what others have written.
-var decoding = []string{"encoding/json", "encoding/xml", "encoding/csv", "encoding/gob", "encoding/pem", "compress/", "archive/", "image/gif", "image/jpeg", "image/png", "golang.org/x/image/", "github.com/klauspost/compress/", "github.com/parquet-go/",
-	"github.com/penstock-go/penstock/internal/inflate"}
+var decoding = []string{"encoding/json", "encoding/xml", "encoding/csv", "encoding/gob", "encoding/pem", "encoding/binary", "compress/", "archive/", "image/gif", "image/jpeg", "image/png", "golang.org/x/image/", "github.com/klauspost/compress/", "github.com/parquet-go/",
+	module + "internal/inflate"}
 
 // trusted are the packages that use one of them without a budget, and why.
 var trusted = map[string]string{
@@ -90,46 +93,53 @@ var trusted = map[string]string{
 	"loader/remote":                   "answers have a limit each",
 	"loader/share":                    "the other side is the program that started this one",
 	"loader/trace":                    "encodes",
+	"dataset/objects/cache":           "16 bytes, and blocks of a length that is asked for",
+	"internal/encoding":               "puts numbers into memory that the caller has",
+	"internal/npy":                    "a header has 64 KiB at most, and no more numbers than it has bytes",
+	"loader/internal/plan":            "encodes",
+	"sampler":                         "encodes",
 }
 
 // TestEveryParserHasABudget fails for a package that decodes something, or has a fuzz target, and does not
-// bound it with internal/budget.
+// take from a budget of internal/budget.
 func TestEveryParserHasABudget(t *testing.T) {
-	const budget = "github.com/penstock-go/penstock/internal/budget"
 	seen := map[string]bool{}
 	for folder, files := range sources(t) {
-		imports, decodes := map[string]bool{}, ""
+		decodes, takes := "", false
 		for name, file := range files {
 			if strings.HasSuffix(name, "_test.go") {
-				for _, d := range file.Decls {
-					if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Fuzz") {
-						decodes = "what " + f.Name.Name + " tests"
-					}
+				for _, target := range targets(file) {
+					decodes = "what " + target + " tests"
 				}
-			} else {
-				for _, spec := range file.Imports {
-					imported, err := strconv.Unquote(spec.Path.Value)
-					if err != nil {
-						t.Fatal(err)
-					}
-					imports[imported] = true
-				}
+				continue
 			}
-		}
-		for imported := range imports {
+			imported := imports(file)
 			for _, prefix := range decoding {
-				if strings.HasPrefix(imported, prefix) {
-					decodes = imported
+				if slices.ContainsFunc(imported, func(path string) bool { return strings.HasPrefix(path, prefix) }) {
+					decodes = prefix
 				}
 			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				f, ok := call.Fun.(*ast.SelectorExpr)
+				takes = takes || ok && slices.Contains([]string{"Memory", "Work", "Enter"}, f.Sel.Name)
+				return true
+			})
+		}
+		carries := false
+		for name, file := range files {
+			carries = carries || !strings.HasSuffix(name, "_test.go") && slices.Contains(imports(file), module+"internal/budget")
 		}
 		switch {
-		case decodes == "" || imports[budget]:
+		case decodes == "" || carries && takes:
 			if trusted[folder] != "" {
 				t.Errorf("%s needs no exception", folder)
 			}
 		case trusted[folder] == "":
-			t.Errorf("%s decodes (%s) without internal/budget: it may take any memory, or say here why not", folder, decodes)
+			t.Errorf("%s decodes (%s) and takes nothing from a budget of internal/budget: it may take any memory, or say here why not", folder, decodes)
 		default:
 			seen[folder] = true
 		}
@@ -141,23 +151,145 @@ func TestEveryParserHasABudget(t *testing.T) {
 	}
 }
 
-// TestEveryFuzzTargetAsksForMemoryAndTime fails for a fuzz target that does not call
-// hostile.Bounded, by itself or by a function that it calls.
+// TestEveryFuzzTargetAsksForMemoryAndTime fails for a fuzz target that does not call hostile.Bounded, by
+// itself or by a function that it calls.
 func TestEveryFuzzTargetAsksForMemoryAndTime(t *testing.T) {
-	asks := map[string]bool{} // functions that call it, by package and name
-	calls := map[string][]string{}
-	var targets []string
-	for folder, files := range sources(t) {
-		for name, file := range files {
+	all := sources(t)
+	asks := callers(all, func(of, function string) bool { return of == "hostile" && function == "Bounded" })
+	n := 0
+	for folder, files := range all {
+		for _, file := range files {
+			for _, target := range targets(file) {
+				if n++; !asks[folder+"."+target] {
+					t.Errorf("%s: %s does not ask hostile.Bounded", folder, target)
+				}
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("found %d fuzz targets", n)
+	}
+}
+
+// withoutKernels are fuzz targets of packages above kernels that run none, and why.
+var withoutKernels = map[string]string{
+	"dataset/packed.FuzzPacked": "records of photos are passed on as they are",
+}
+
+// TestEveryFuzzTargetAsksPortableCode fails for a fuzz target of a package above kernels in assembly that does
+// not compare them with portable code. Packages of kernels compare each kernel by itself.
+func TestEveryFuzzTargetAsksPortableCode(t *testing.T) {
+	all := sources(t)
+	asks := callers(all, func(_, function string) bool { return function == "Portable" })
+	above := map[string]bool{} // folders of packages that run kernels of others
+	kernels := kernels(t)
+	for again := true; again; {
+		again = false
+		for folder, files := range all {
+			for name, file := range files {
+				if strings.HasSuffix(name, "_test.go") || above[folder] {
+					continue
+				}
+				above[folder] = slices.ContainsFunc(imports(file), func(path string) bool {
+					path = strings.TrimPrefix(path, module)
+					return above[path] || slices.Contains(kernels, path)
+				})
+				again = again || above[folder]
+			}
+		}
+	}
+	n := 0
+	for folder, files := range all {
+		for _, file := range files {
+			for _, target := range targets(file) {
+				if !above[folder] || slices.Contains(kernels, folder) {
+					continue
+				}
+				n++
+				if id := folder + "." + target; asks[id] == (withoutKernels[id] != "") {
+					t.Errorf("%s: compares kernels with portable code: %v; said to run none: %q", id, asks[id], withoutKernels[id])
+				}
+			}
+		}
+	}
+	if n < 5 {
+		t.Errorf("found %d fuzz targets above kernels", n)
+	}
+}
+
+// TestKernelsAreTestedBetweenForbiddenPages fails for a package with assembly whose tests do not run
+// guard.Kernels, which wants a test of each kernel.
+func TestKernelsAreTestedBetweenForbiddenPages(t *testing.T) {
+	all := sources(t)
+	asks := callers(all, func(of, function string) bool { return of == "guard" && function == "Kernels" })
+	for _, folder := range kernels(t) {
+		if !asks[folder+".TestKernelsStayWithinTheirMemory"] {
+			t.Errorf("%s has kernels and no TestKernelsStayWithinTheirMemory that runs guard.Kernels", folder)
+		}
+	}
+}
+
+// targets are the fuzz targets of a file.
+func targets(file *ast.File) []string {
+	var names []string
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Fuzz") || len(f.Type.Params.List) != 1 {
+			continue
+		}
+		if p, ok := f.Type.Params.List[0].Type.(*ast.StarExpr); ok {
+			if s, ok := p.X.(*ast.SelectorExpr); ok && s.Sel.Name == "F" {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+// imports are the paths that a file imports.
+func imports(file *ast.File) []string {
+	var paths []string
+	for _, spec := range file.Imports {
+		paths = append(paths, strings.Trim(spec.Path.Value, `"`))
+	}
+	return paths
+}
+
+// kernels are the folders with assembly.
+func kernels(t *testing.T) []string {
+	t.Helper()
+	var folders []string
+	for folder := range sources(t) {
+		if files, err := fs.Glob(os.DirFS(folder), "*.s"); err != nil {
+			t.Fatal(err)
+		} else if len(files) > 0 {
+			folders = append(folders, folder)
+		}
+	}
+	if len(folders) == 0 {
+		t.Error("found no assembly")
+	}
+	return folders
+}
+
+// callers are the functions, as folder.name, that call one that is asked for, by themselves or by functions
+// that they call.
+func callers(all map[string]map[string]*ast.File, asked func(of, function string) bool) map[string]bool {
+	asks, calls := map[string]bool{}, map[string][]string{}
+	for folder, files := range all {
+		for _, file := range files {
+			folders := map[string]string{} // of the packages of this library, by their names
+			for _, path := range imports(file) {
+				if in, ok := strings.CutPrefix(path, module); ok {
+					folders[in[strings.LastIndex(in, "/")+1:]] = in
+				}
+			}
 			for _, d := range file.Decls {
 				f, ok := d.(*ast.FuncDecl)
 				if !ok || f.Body == nil {
 					continue
 				}
 				id := folder + "." + f.Name.Name
-				if strings.HasPrefix(f.Name.Name, "Fuzz") && strings.HasSuffix(name, "_test.go") {
-					targets = append(targets, id)
-				}
 				ast.Inspect(f.Body, func(n ast.Node) bool {
 					call, ok := n.(*ast.CallExpr)
 					if !ok {
@@ -167,18 +299,17 @@ func TestEveryFuzzTargetAsksForMemoryAndTime(t *testing.T) {
 					case *ast.Ident:
 						calls[id] = append(calls[id], folder+"."+fun.Name)
 					case *ast.SelectorExpr:
+						of := ""
 						if x, ok := fun.X.(*ast.Ident); ok {
-							calls[id] = append(calls[id], "internal/"+x.Name+"."+fun.Sel.Name)
-							asks[id] = asks[id] || x.Name == "hostile" && fun.Sel.Name == "Bounded"
+							of = x.Name
+							calls[id] = append(calls[id], folders[of]+"."+fun.Sel.Name)
 						}
+						asks[id] = asks[id] || asked(of, fun.Sel.Name)
 					}
 					return true
 				})
 			}
 		}
-	}
-	if len(targets) < 40 {
-		t.Fatalf("found %d fuzz targets", len(targets))
 	}
 	for again := true; again; {
 		again = false
@@ -188,11 +319,7 @@ func TestEveryFuzzTargetAsksForMemoryAndTime(t *testing.T) {
 			}
 		}
 	}
-	for _, id := range slices.Sorted(slices.Values(targets)) {
-		if !asks[id] {
-			t.Errorf("%s does not ask hostile.Bounded", id)
-		}
-	}
+	return asks
 }
 
 // sources are the files of the library, by their folders and names.
@@ -201,6 +328,15 @@ func sources(t *testing.T) map[string]map[string]*ast.File {
 	if _, err := os.Stat("examples/go.mod"); err != nil {
 		t.Skipf("not the whole repository: %v", err) // but the module of the library alone
 	}
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// parsed parses the files once for all tests.
+var parsed = sync.OnceValues(func() (map[string]map[string]*ast.File, error) {
 	all := map[string]map[string]*ast.File{}
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -223,8 +359,5 @@ func sources(t *testing.T) map[string]map[string]*ast.File {
 		all[folder][path.Base(name)] = file
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
+	return all, err
+})

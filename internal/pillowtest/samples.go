@@ -1,10 +1,14 @@
 package pillowtest
 
 import (
+	"bytes"
+	"fmt"
 	"image"
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/cpu/cputest"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
 
@@ -15,8 +19,9 @@ type SampleDecoder interface {
 	DecodeSamples(dst []float32, window image.Rectangle) error
 }
 
-// FuzzSamples is Fuzz for samples. A window must have the samples of the whole image. The
-// decoder must not take more than the file's size allows beside the samples and what is granted.
+// FuzzSamples is Fuzz for samples. The samples must be the same without kernels, and a
+// window must have those of the whole image. The decoder must not take more than the file's size
+// allows beside the samples and what is granted.
 func FuzzSamples(f *testing.F, open func() SampleDecoder, granted int) {
 	for _, file := range Files(f) {
 		f.Add(file.Data)
@@ -41,8 +46,12 @@ func FuzzSamples(f *testing.F, open func() SampleDecoder, granted int) {
 			all = make([]float32, n*w*h)
 			err = d.DecodeSamples(all, image.Rect(0, 0, w, h))
 		}
-		run()
+		cputest.Portable(run)
+		portable, wrong := all, err
 		hostile.Bounded(t, len(data), int64(4*len(all)+granted), run)
+		if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(dense.Bytes(all), dense.Bytes(portable)) {
+			t.Errorf("error %v, but %v without kernels, or other samples", err, wrong)
+		}
 		if err != nil || all == nil {
 			return
 		}

@@ -98,6 +98,11 @@ func FuzzPack(f *testing.F) {
 		hostile.Bounded(t, len(data), int64(pixelMemory*(c.Width+31)*(c.Height+31)), func() {
 			record, err = new(photo.Packer).Pack(nil, data, level)
 		})
+		cputest.Portable(func() {
+			if portable, wrong := new(photo.Packer).Pack(nil, data, level); fmt.Sprint(wrong) != fmt.Sprint(err) || !bytes.Equal(portable, record) {
+				t.Errorf("error %v, but %v without kernels, or another record", err, wrong)
+			}
+		})
 		if err != nil {
 			if wrong == nil && !errors.Is(err, errors.ErrUnsupported) {
 				t.Fatalf("a file that decodes cannot be packed: %v", err)

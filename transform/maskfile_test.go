@@ -19,7 +19,7 @@ func maskFormats(t testing.TB) (files map[string][]byte, sums map[string]string)
 	datatest.JSON(t, "testdata/annotations/formats.json", &sums)
 	files = map[string][]byte{}
 	for name := range sums {
-		data, err := os.ReadFile(path.Join("../internal", path.Dir(name), "testdata", path.Base(name)))
+		data, err := os.ReadFile(path.Join("../internal/codec", path.Dir(name), "testdata", path.Base(name)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -246,7 +246,7 @@ func (m *machine) fill(a *Array, shape, dt any, fortran bool, data any) error {
 		want *= side
 	}
 	if want != int64(len(bytes)) {
-		return fmt.Errorf("%d bytes for %v values of %d bytes: %w", len(bytes), sides, size, io.ErrUnexpectedEOF)
+		return fmt.Errorf("%d bytes for %.100s values of %d bytes: %w", len(bytes), fmt.Sprint(sides), size, io.ErrUnexpectedEOF)
 	}
 	*a = Array{Type: d.name, Order: d.order, Fortran: fortran, Shape: sides, Data: bytes}
 	return nil

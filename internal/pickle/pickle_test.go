@@ -163,25 +163,36 @@ func laughs(part int) map[string]string {
 		"bytes as keys":          "\x80\x02" + long("B", 1<<20) + "}" + again("h\x01Ns") + ".",
 		"bytes as storages":      "\x80\x02" + long("B", 50_000) + "(" + again("(X\x07\x00\x00\x00storagectorch\nFloatStorage\nh\x01X\x03\x00\x00\x00cpuK\x01tQ") + "t.",
 		"the same text as bytes": "\x80\x02c_codecs\nencode\nq\x00" + long("X", 50_000) + "X\x06\x00\x00\x00latin1q\x02(" + again("h\x00h\x01h\x02\x86R") + "t.",
-		"a long shape":           "\x80\x02" + tuple + "ctorch._utils\n_rebuild_tensor_v2\nq\x02(" + again("h\x02((X\x07\x00\x00\x00storagectorch\nFloatStorage\nh\x01X\x03\x00\x00\x00cpuK\x01tQK\x00h\x01h\x01tR") + "t.",
-		"long shapes of arrays":  "\x80\x02" + tuple + "cnumpy.core.multiarray\n_reconstruct\n)R" + again("(K\x01h\x01cnumpy\ndtype\nX\x02\x00\x00\x00u1\x85R\x89C\x00tb") + ".",
+		"a long shape":           "\x80\x02" + tuple + "ctorch._utils\n_rebuild_tensor_v2\nq\x02(" + again("h\x02((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x00kX\x03\x00\x00\x00cpuK\x01tQK\x00h\x01h\x01tR") + "t.",
+		"long shapes of arrays":  "\x80\x02" + tuple + "cnumpy.core.multiarray\n_reconstruct\n)R" + again("(K\x01h\x01cnumpy\ndtype\nX\x02\x00\x00\x00u1\x85R\x89C\x01xtb") + ".",
 		"only marks":             strings.Repeat("(", 3<<19/part),
 		"only lists":             strings.Repeat("]", 3<<19/part),
 		"only dictionaries":      strings.Repeat("}", 3<<19/part),
 		"only tuples":            strings.Repeat(")", 3<<19/part),
-		"only a memo":            "N" + strings.Repeat("\x94", 3<<19/part),
-		"a large memo":           "\x80\x02Nr\xff\xff\xff\x7f.",
+		"only a memo":            ")" + strings.Repeat("\x94", 3<<19/part),
+		"a large memo":           "\x80\x02)r\xff\xff\xff\x7f.",
 		"tuples that double":     "\x80\x02)" + strings.Repeat("q\x00h\x00h\x00\x86", 100_000/part) + ".",
 		"texts as keys":          "\x80\x02" + long("X", 1<<20) + "}" + again("h\x01Ns") + ".",
 	}
 }
 
 func TestAPickleTakesWhatItsSizeAllows(t *testing.T) {
+	others := map[string]string{ // errors than those of a budget
+		"texts as keys":      "<nil>",
+		"tuples that double": "<nil>",
+		"only marks":         "unexpected EOF", // what each byte adds is within its share
+		"only a memo":        "unexpected EOF",
+		"a large memo":       "entry 2147483647 of the memo after 8 bytes",
+	}
 	for name, text := range laughs(1) {
 		var err error
 		hostile.Bounded(t, len(text), 0, func() { _, err = read(text) })
-		if right := name == "texts as keys" || name == "tuples that double"; right != (err == nil) {
-			t.Errorf("%s: %v", name, err)
+		want, other := others[name]
+		if !other {
+			want = budget.ErrExceeded.Error()
+		}
+		if got := fmt.Sprint(err); len(got) > 300 || !strings.Contains(got, want) {
+			t.Errorf("%s: got %.300s, want %s", name, got, want)
 		}
 		if t.Failed() {
 			t.Fatal(name)

@@ -225,7 +225,7 @@ func Integers(v any, b *budget.Budget) ([]int64, error) {
 		}
 	case *Array:
 		if len(v.Shape) != 1 || !strings.Contains("i1 i2 i4 i8 u1 u2 u4", v.Type) {
-			return nil, fmt.Errorf("an array of %s %v, want integers on one axis", v.Type, v.Shape)
+			return nil, fmt.Errorf("an array of %s %.100s, want integers on one axis", v.Type, fmt.Sprint(v.Shape))
 		}
 		if err := b.Memory(8 * int64(v.Shape[0])); err != nil {
 			return nil, err

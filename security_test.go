@@ -1,9 +1,12 @@
 package penstock_test
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -225,6 +228,53 @@ func TestKernelsAreTestedBetweenForbiddenPages(t *testing.T) {
 	for _, folder := range kernels(t) {
 		if !asks[folder+".TestKernelsStayWithinTheirMemory"] {
 			t.Errorf("%s has kernels and no TestKernelsStayWithinTheirMemory that runs guard.Kernels", folder)
+		}
+	}
+}
+
+// TestEveryFuzzTargetHasACorpus fails for a fuzz target without inputs of earlier runs.
+func TestEveryFuzzTargetHasACorpus(t *testing.T) {
+	for folder, files := range sources(t) {
+		var names []string
+		for _, file := range files {
+			names = append(names, targets(file)...)
+		}
+		if len(names) == 0 {
+			continue
+		}
+		inputs := corpus(t, folder+"/testdata/corpus.tar.gz")
+		for _, target := range names {
+			if inputs[target] == 0 {
+				t.Errorf("%s: testdata/corpus.tar.gz has nothing for %s: KEEP=1 tools/fuzz 10m %s", folder, target, folder)
+			}
+		}
+	}
+}
+
+// corpus is how many inputs of each target an archive has.
+func corpus(t *testing.T, name string) map[string]int {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	inputs := map[string]int{}
+	for archive := tar.NewReader(z); ; {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return inputs
+		}
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if target, _, ok := strings.Cut(h.Name, "/"); ok {
+			inputs[target]++
 		}
 	}
 }

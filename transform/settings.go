@@ -27,7 +27,7 @@ func Field(name string) Step {
 // compression of its format, is also an error before memory is allocated. But some
 // formats, such as lossless WebP and GIF, can store a large image of one colour in
 // a few bytes. Its pixels need 4 bytes or more each, and only MaxPixels limits
-// that memory.
+// that memory. A progressive JPEG takes up to 8 bytes more for each, also for a crop.
 func MaxPixels(n int) Step {
 	return setting{steps.Call("MaxPixels", n), func(p *program) error {
 		if n < 1 {

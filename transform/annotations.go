@@ -6,6 +6,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // annotations are the masks, boxes and keypoints of one sample. Every geometry moves
@@ -26,7 +27,7 @@ type annotations struct {
 	masks    []maskSource
 	moved    track
 	plane    []byte // memory to warp a mask
-	from, to Image
+	from, to raster.Image
 }
 
 // pointSet are keypoints: every step-th two numbers are x and y.

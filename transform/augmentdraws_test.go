@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // sameDraws compares counts of what is drawn with torchvision's, by a chi-square test for two
@@ -36,13 +38,30 @@ func sameDraws(t *testing.T, name string, got, want map[string]int) {
 	}
 }
 
+// onePixel is an engine with an image of one pixel.
+func onePixel(red, green, blue uint8) *engine {
+	e := &engine{}
+	e.frame = &e.bytes
+	e.bytes.Image = raster.Image{Width: 1, Height: 1, Pix: []uint8{red, green, blue, 0}}
+	e.moved()
+	return e
+}
+
+// readDraws is the counts of what torchvision draws, which testdata/augment.py wrote.
+func readDraws(t *testing.T) map[string]json.RawMessage {
+	t.Helper()
+	var golden struct{ Draws map[string]json.RawMessage }
+	datatest.JSON(t, "testdata/augment.json", &golden)
+	return golden.Draws
+}
+
 func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	const n = 20000
 	r := rand.New(rand.NewPCG(7, 8))
 	slot := dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8})
 	names := strings.Fields("Identity ShearX ShearY TranslateX TranslateY Rotate Brightness Color Contrast Sharpness " +
 		"Posterize Solarize AutoContrast Equalize Invert")
-	label := func(a augmentation, m float64) string {
+	label := func(a raster.Augmentation, m float64) string {
 		if m < 0 {
 			return names[a] + "-"
 		}
@@ -54,15 +73,13 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		return func() string {
-			var e engine
-			e.inside, e.img = true, Image{Width: 1, Height: 1, Pix: make([]uint8, 4)}
-			e.view = whole(1, 1)
+			e := onePixel(0, 0, 0)
 			e.slot = slot
-			if err := p.ops[0].do(&e, r); err != nil {
+			if err := p.ops[0].do(e, r); err != nil {
 				t.Fatal(err)
 			}
 			text := ""
-			for v := e.img.Pix[0]; v > 0; v /= 4 {
+			for v := e.bytes.Pix[0]; v > 0; v /= 4 {
 				text = string('0'+v%4-1) + text
 			}
 			return text
@@ -74,7 +91,7 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	bucket := func(v, low, high float64, bins int) string {
 		return fmt.Sprint(min(int(float64(bins)*(v-low)/(high-low)), bins-1))
 	}
-	var f field
+	var f raster.Field
 	corner := func(i int) func() string {
 		return func() string {
 			c := RandomPerspective(0.5, 1).draw(30, 20, r)[i]
@@ -87,30 +104,30 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 		"TrivialAugmentWide": func() string { return label(TrivialAugmentWide().draw(64, 48, r)) },
 		"TrivialAugmentWide rotation": func() string {
 			for {
-				if a, m := TrivialAugmentWide().Bins(7).draw(64, 48, r); a == rotation {
+				if a, m := TrivialAugmentWide().Bins(7).draw(64, 48, r); a == raster.Rotation {
 					return fmt.Sprintf("%.1f", m)
 				}
 			}
 		},
-		"RandomAffine angle":            func() string { return bucket(affine.draw(60, 40, r).angle, -30, 60, 20) },
-		"RandomAffine x":                func() string { return bucket(affine.draw(60, 40, r).moveX, -6.5, 6.5, 13) },
-		"RandomAffine y":                func() string { return bucket(affine.draw(60, 40, r).moveY, -12.5, 12.5, 25) },
-		"RandomAffine scale":            func() string { return bucket(affine.draw(60, 40, r).scale, 0.5, 2, 20) },
-		"RandomAffine shear x":          func() string { return bucket(affine.draw(60, 40, r).shearX, -10, 20, 20) },
-		"RandomAffine shear y":          func() string { return bucket(affine.draw(60, 40, r).shearY, 5, 15, 20) },
+		"RandomAffine angle":            func() string { return bucket(affine.draw(60, 40, r).Angle, -30, 60, 20) },
+		"RandomAffine x":                func() string { return bucket(affine.draw(60, 40, r).MoveX, -6.5, 6.5, 13) },
+		"RandomAffine y":                func() string { return bucket(affine.draw(60, 40, r).MoveY, -12.5, 12.5, 25) },
+		"RandomAffine scale":            func() string { return bucket(affine.draw(60, 40, r).Scale, 0.5, 2, 20) },
+		"RandomAffine shear x":          func() string { return bucket(affine.draw(60, 40, r).ShearX, -10, 20, 20) },
+		"RandomAffine shear y":          func() string { return bucket(affine.draw(60, 40, r).ShearY, 5, 15, 20) },
 		"RandomPerspective upper left":  corner(0),
 		"RandomPerspective lower right": corner(2),
 		"GaussianNoise": func() string {
-			img := &Image{Width: 1, Height: 1, Pix: []uint8{100, 100, 100, 0}}
-			if err := (noise{0.05, 0.1}).edit(img, r, nil); err != nil {
+			e := onePixel(100, 100, 100)
+			if err := (noise{0.05, 0.1}).edit(e, r); err != nil {
 				t.Fatal(err)
 			}
-			return bucket(float64(img.Pix[0]), 20, 200, 30)
+			return bucket(float64(e.bytes.Pix[0]), 20, 200, 30)
 		},
 		"RandomChannelPermutation": func() string {
-			pix := []byte{'0', '1', '2', 0}
-			permute(pix, r)
-			return string(pix[:3])
+			e := onePixel('0', '1', '2')
+			e.permute(r)
+			return string(e.bytes.Pix[:3])
 		},
 		"RandomPhotometricDistort": func() string {
 			_, does, _ := RandomPhotometricDistort(0.3).draw(r)
@@ -121,12 +138,12 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 			return text
 		},
 		"ElasticTransform x": func() string {
-			f.draw(9, 8, 50, 1.5, r)
-			return bucket(float64(f.x[3*9+7]), -16, 16, 20)
+			f.Draw(9, 8, 50, 1.5, r)
+			return bucket(float64(f.X[3*9+7]), -16, 16, 20)
 		},
 		"ElasticTransform y": func() string {
-			f.draw(9, 8, 50, 1.5, r)
-			return bucket(float64(f.y[3*9+7]), -16, 16, 20)
+			f.Draw(9, 8, 50, 1.5, r)
+			return bucket(float64(f.Y[3*9+7]), -16, 16, 20)
 		},
 		"AugMix own weight":  func() string { return bucket(float64(AugMix().Alpha(0.7).draw(nil, r)[0]), 0, 1, 20) },
 		"AugMix first chain": func() string { return bucket(float64(AugMix().Alpha(2).draw(nil, r)[1]), 0, 1, 20) },
@@ -139,15 +156,15 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 		sides["AutoAugment "+name] = func() string {
 			text := ""
 			for _, o := range AutoAugment(Policy(p)).draw(r) {
-				if r.Float64() < o.p {
-					space := usualScheme(10)
-					text += label(o.a, space.draw(o.a, o.bin, 64, 48, r))
+				if r.Float64() < o.P {
+					space := raster.UsualScheme(10)
+					text += label(o.Of, space.Draw(o.Of, o.Bin, 64, 48, r))
 				}
 			}
 			return text
 		}
 	}
-	golden := readAugmentGolden(t).Draws
+	golden := readDraws(t)
 	for name := range golden {
 		side := sides[name]
 		if side == nil {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // AugMix mixes the image with three others made from it by chains of one to three random
@@ -112,61 +113,38 @@ func (s AugMixing) add(p *program) error {
 // mixBins is the number of magnitudes, of which a severity uses the first ones.
 const mixBins = 10
 
-func mixScheme(bins int) scheme {
-	return scheme{bins: bins, shear: 0.3, rotate: 30, move: 1.0 / 3, relative: true, enhance: 0.9, bits: 4, drop: 4}
-}
-
-// A mixture is memory of AugMix.
-type mixture struct {
-	weights []float32
-	sum     []float32
-	chain   Image
-}
-
-func (s AugMixing) edit(img *Image, r *rand.Rand, mem *scratch) error {
-	m := &mem.mixture
-	w, h := img.Width, img.Height
-	m.weights = s.draw(m.weights, r)
-	if cap(m.sum) < len(img.Pix) {
-		m.sum = make([]float32, len(img.Pix))
-	}
-	sum := m.sum[:len(img.Pix)]
-	for i, v := range img.Pix {
-		sum[i] = m.weights[0] * float32(v)
-	}
-	for _, weight := range m.weights[1:] {
-		m.chain.resize(w, h)
-		copy(m.chain.Pix, img.Pix)
+func (s AugMixing) edit(e *engine, r *rand.Rand) error {
+	w, h := e.size()
+	e.weights = s.draw(e.weights, r)
+	e.frame.MixBegin(e.weights[0])
+	for _, weight := range e.weights[1:] {
+		e.frame.MixAgain()
 		depth := s.depth
 		if depth == 0 {
 			depth = 1 + r.IntN(3)
 		}
 		for range depth {
 			a, magnitude := s.augmentation(w, h, r)
-			a.apply(&m.chain, magnitude, s.painter, mem)
+			a.Apply(e.frame, magnitude, s.painter.raster())
 		}
-		for i, v := range m.chain.Pix {
-			sum[i] += float32(weight * float32(v))
-		}
+		e.frame.MixAdd(weight)
 	}
-	for i, v := range sum {
-		img.Pix[i] = uint8(min(max(v, 0), 255))
-	}
+	e.frame.MixEnd()
 	return nil
 }
 
 // augmentation draws one for a chain, for an image of w×h.
-func (s AugMixing) augmentation(w, h int, r *rand.Rand) (augmentation, float64) {
-	kinds := int(equalization)
+func (s AugMixing) augmentation(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
+	kinds := int(raster.Equalization)
 	if s.few {
 		kinds -= 4
 	}
-	a := shearX + augmentation(r.IntN(kinds))
-	if s.few && a >= brightness {
+	a := raster.ShearX + raster.Augmentation(r.IntN(kinds))
+	if s.few && a >= raster.Brightness {
 		a += 4
 	}
-	space := mixScheme(mixBins)
-	return a, space.draw(a, r.IntN(s.severity), w, h, r)
+	space := raster.MildScheme(mixBins)
+	return a, space.Draw(a, r.IntN(s.severity), w, h, r)
 }
 
 // draw draws the weights of the image and of the chains, which add up to 1.

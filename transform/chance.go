@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A chance is a step that changes pixels with probability p.
@@ -11,15 +12,12 @@ type chance struct {
 	text string
 	p    float64
 	err  error // what is wrong with the step's other arguments
-	run  func(img *Image, s *scratch)
+	run  func(f raster.Frame)
 }
 
 func (c chance) String() string { return c.text }
 
-func (c chance) add(p *program) error { return c.addAs(p, c) }
-
-// addAs adds ed, which is the chance or has it.
-func (c chance) addAs(p *program, ed editor) error {
+func (c chance) add(p *program) error {
 	if c.err != nil {
 		return c.err
 	}
@@ -29,8 +27,8 @@ func (c chance) addAs(p *program, ed editor) error {
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	p.touchBy(ed, "augment   "+c.text)
-	p.ops = append(p.ops, chancing{c.p, editing{ed}})
+	p.pause("augment   " + c.text)
+	p.ops = append(p.ops, chancing{c.p, editing{c}})
 	return nil
 }
 
@@ -47,7 +45,7 @@ func (c chancing) do(e *engine, r *rand.Rand) error {
 	return c.editing.do(e, r)
 }
 
-func (c chance) edit(img *Image, _ *rand.Rand, s *scratch) error {
-	c.run(img, s)
+func (c chance) edit(e *engine, _ *rand.Rand) error {
+	c.run(e.frame)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue in random order,
@@ -42,11 +43,11 @@ func (s jitter) add(p *program) error {
 	return p.edit(s)
 }
 
-func (s jitter) edit(img *Image, r *rand.Rand, _ *scratch) error {
+func (s jitter) edit(e *engine, r *rand.Rand) error {
 	order, factor := s.draw(r)
 	for _, i := range order {
 		if s.x[i] != 0 {
-			adjusters[i](img.Pix, factor[i])
+			raster.Adjust(e.frame, i, factor[i])
 		}
 	}
 	return nil
@@ -64,79 +65,6 @@ func (s jitter) draw(r *rand.Rand) (order [4]int, factor [4]float64) {
 	}
 	factor[3] = span{-s.x[3], s.x[3]}.draw(r)
 	return order, factor
-}
-
-var adjusters = [4]func(pix []byte, factor float64){adjustBrightness, adjustContrast, adjustSaturation, adjustHue}
-
-// adjustBrightness blends with black: Pillow's ImageEnhance.Brightness.
-func adjustBrightness(pix []byte, factor float64) {
-	var t [256]uint8
-	blendTable(&t, 0, factor)
-	mapColours(pix, &t)
-}
-
-// adjustContrast blends with the mean grey: Pillow's ImageEnhance.Contrast.
-func adjustContrast(pix []byte, factor float64) {
-	if len(pix) < 4 {
-		return
-	}
-	sum := 0
-	for i := 0; i+4 <= len(pix); i += 4 {
-		sum += int(luma(pix[i], pix[i+1], pix[i+2]))
-	}
-	var t [256]uint8
-	blendTable(&t, uint8(int(float64(sum)/float64(len(pix)/4)+0.5)), factor)
-	mapColours(pix, &t)
-}
-
-// adjustSaturation blends with the grey image: Pillow's ImageEnhance.Color.
-func adjustSaturation(pix []byte, factor float64) {
-	for i := 0; i+4 <= len(pix); i += 4 {
-		p := pix[i : i+4 : i+4]
-		gray := luma(p[0], p[1], p[2])
-		p[0], p[1], p[2] = blend(gray, p[0], factor), blend(gray, p[1], factor), blend(gray, p[2], factor)
-	}
-}
-
-// adjustHue rotates the hue of Pillow's 8-bit HSV by factor, a part of the circle.
-func adjustHue(pix []byte, factor float64) {
-	turn := uint8(int(factor * 255))
-	for i := 0; i+4 <= len(pix); i += 4 {
-		p := pix[i : i+4 : i+4]
-		h, s, v := toHSV(p[0], p[1], p[2])
-		p[0], p[1], p[2] = fromHSV(h+turn, s, v)
-	}
-}
-
-func mapColours(pix []byte, t *[256]uint8) {
-	for i := 0; i+4 <= len(pix); i += 4 {
-		p := pix[i : i+4 : i+4]
-		p[0], p[1], p[2] = t[p[0]], t[p[1]], t[p[2]]
-	}
-}
-
-func blendTable(t *[256]uint8, base uint8, factor float64) {
-	for x := range t {
-		t[x] = blend(base, uint8(x), factor)
-	}
-}
-
-// blend interpolates from a to b, or extrapolates, as Pillow's Image.blend does:
-// in float32, rounded towards zero.
-func blend(a, b uint8, factor float64) uint8 {
-	v := float32(a) + float32(float32(factor)*float32(int(b)-int(a)))
-	if v <= 0 {
-		return 0
-	}
-	if v >= 255 {
-		return 255
-	}
-	return uint8(v)
-}
-
-// luma is Pillow's convert("L"): ITU-R 601-2 in 16-bit fixed point.
-func luma(r, g, b uint8) uint8 {
-	return uint8((uint32(r)*19595 + uint32(g)*38470 + uint32(b)*7471 + 0x8000) >> 16)
 }
 
 // Grayscale makes the image grey, with Pillow's weights of red, green and blue.
@@ -188,14 +116,17 @@ func (s grayscale) add(p *program) error {
 	return nil
 }
 
-func (s grayscale) edit(img *Image, r *rand.Rand, _ *scratch) error {
-	if s.p != -1 && r.Float64() >= s.p {
-		return nil
+func (s grayscale) edit(e *engine, r *rand.Rand) error {
+	channels := s.channels
+	if s.p != -1 {
+		if r.Float64() >= s.p {
+			return nil
+		}
+		channels = e.frame.Channels()
 	}
-	for i := 0; i+4 <= len(img.Pix); i += 4 {
-		p := img.Pix[i : i+4 : i+4]
-		v := luma(p[0], p[1], p[2])
-		p[0], p[1], p[2] = v, v, v
+	if err := e.checkChannels(channels); err != nil {
+		return err
 	}
+	e.frame.Grey(channels)
 	return nil
 }

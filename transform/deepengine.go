@@ -8,6 +8,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A deepSource gives the values of an image before the first step.
@@ -21,12 +22,8 @@ type deepSource interface {
 // A deepEngine does for images of Depth16 what render, prepare and rowOf of its engine do
 // for those of 8 bits. The view is the engine's.
 type deepEngine struct {
-	stored   int       // the channels of the files or arrays
-	channels int       // those of the current image
-	fill     []float32 // per channel, or one for all; nil means 0
-	dtype    dataset.Dtype
-
-	img, spare Planes // img is the current image if the engine is inside
+	stored int // the channels of the files or arrays
+	raster.Floats
 
 	x, y   resize.FloatWeights
 	window []float32
@@ -38,17 +35,13 @@ type deepEngine struct {
 	stride int // of mid
 	layer  int // of mid, from a channel to the next
 	row    []float32
-
-	kernels [2][]float32 // of GaussianBlur, across and down
-	order   []int        // of RandomChannelPermutation
-	before  []float32    // what AugMix begins with
 }
 
 func newDeepEngine(d *deepPlan) *deepEngine {
 	if d == nil {
 		return nil
 	}
-	return &deepEngine{stored: d.channels, channels: d.channels, fill: d.fill}
+	return &deepEngine{stored: d.channels, Floats: raster.Floats{Planes: raster.Planes{Channels: d.channels}, Fill: d.fill}}
 }
 
 // begin forgets the last image, whose channels Grayscale may have changed.
@@ -56,13 +49,11 @@ func (d *deepEngine) begin(src source) {
 	if d == nil {
 		return
 	}
-	d.channels = d.stored
+	d.Planes.Channels = d.stored
 	if shared, ok := src.(*sharedSource); ok {
-		d.channels = shared.channels
+		d.Planes.Channels = shared.channels
 	}
 }
-
-func (d *deepEngine) check(w, h, limit int) error { return checkValues(w, h, d.channels, limit) }
 
 // checkValues is checkSize for images of many channels.
 func checkValues(w, h, channels, limit int) error {
@@ -81,7 +72,7 @@ func (d *deepEngine) open(e *engine) error {
 		return nil
 	}
 	var err error
-	if d.dtype, err = checkSamples(e.src.(deepSource), d.channels); err != nil {
+	if d.Dtype, err = checkSamples(e.src.(deepSource), d.Planes.Channels); err != nil {
 		return err
 	}
 	return d.checkFill()
@@ -89,10 +80,10 @@ func (d *deepEngine) open(e *engine) error {
 
 // checkFill checks that the dtype has the values of the fill.
 func (d *deepEngine) checkFill() error {
-	kind := depthOf(d.dtype)
-	for _, v := range d.fill {
-		if kind.whole && !(v >= kind.least && v <= kind.most && v == float32(math.Trunc(float64(v)))) {
-			return fmt.Errorf("transform: the image has %s values: want a Fill of Depth16 among them, not %v", d.dtype, v)
+	kind := raster.DepthOf(d.Dtype)
+	for _, v := range d.Fill {
+		if kind.Whole && !(v >= kind.Least && v <= kind.Most && v == float32(math.Trunc(float64(v)))) {
+			return fmt.Errorf("transform: the image has %s values: want a Fill of Depth16 among them, not %v", d.Dtype, v)
 		}
 	}
 	return nil
@@ -115,32 +106,25 @@ func checkSamples(src deepSource, channels int) (dataset.Dtype, error) {
 // render applies the geometry collected so far. After it, d.img is the image.
 func (d *deepEngine) render(e *engine) error {
 	w, h := e.size()
-	if e.inside && e.view.isWhole(w, h) && d.img.Width == w && d.img.Height == h {
+	if e.inside && e.view.isWhole(w, h) && d.Width == w && d.Height == h {
 		return nil
 	}
-	if err := d.check(w, h, e.limit); err != nil {
+	if err := e.check(w, h); err != nil {
 		return err
 	}
 	if err := d.prepare(e); err != nil {
 		return err
 	}
-	d.spare.resize(d.channels, w, h)
-	for c := range d.channels {
-		plane := d.spare.Plane(c)
+	d.Spare.Resize(d.Planes.Channels, w, h)
+	for c := range d.Planes.Channels {
+		plane := d.Spare.Plane(c)
 		for y := range h {
 			d.rowOf(e, plane[y*w:][:w], c, y)
 		}
 	}
-	d.swap(e)
+	d.Swap()
+	e.moved()
 	return nil
-}
-
-// swap makes the spare image the current one.
-func (d *deepEngine) swap(e *engine) {
-	d.img, d.spare = d.spare, d.img
-	d.img.Dtype = d.dtype
-	e.inside = true
-	e.view = whole(d.img.Width, d.img.Height)
 }
 
 // needs is the window of the current image that the view's resampling reads, for which it
@@ -173,13 +157,13 @@ func (d *deepEngine) prepare(e *engine) error {
 		return nil
 	}
 	w, h := v.part.Dx(), need.Dy()
-	d.wide = growFloats(d.wide, w*h*d.channels)
+	d.wide = raster.GrowFloats(d.wide, w*h*d.Planes.Channels)
 	d.mid, d.stride, d.layer = d.wide, w, w*h
-	for c := range d.channels {
+	for c := range d.Planes.Channels {
 		d.x.Horizontal(d.mid[c*d.layer:], w, d.pix[c*d.plane:], d.pitch, h)
 	}
-	if d.dtype == dataset.Uint8 && v.filter != resize.Nearest {
-		settleBytes(d.mid) // torch and Pillow have bytes between the two passes
+	if d.Dtype == dataset.Uint8 && v.filter != resize.Nearest {
+		raster.SettleBytes(d.mid) // torch and Pillow have bytes between the two passes
 	}
 	return nil
 }
@@ -187,13 +171,13 @@ func (d *deepEngine) prepare(e *engine) error {
 // pixels makes d.pix the current image's values in r.
 func (d *deepEngine) pixels(e *engine, r image.Rectangle) error {
 	if e.inside {
-		d.pix, d.pitch, d.plane = d.img.Pix[r.Min.Y*d.img.Width+r.Min.X:], d.img.Width, d.img.Width*d.img.Height
+		d.pix, d.pitch, d.plane = d.Pix[r.Min.Y*d.Width+r.Min.X:], d.Width, d.Width*d.Height
 		return nil
 	}
-	if err := d.check(r.Dx(), r.Dy(), e.limit); err != nil {
+	if err := e.check(r.Dx(), r.Dy()); err != nil {
 		return err
 	}
-	d.window = growFloats(d.window, d.channels*r.Dx()*r.Dy())
+	d.window = raster.GrowFloats(d.window, d.Planes.Channels*r.Dx()*r.Dy())
 	d.pix, d.pitch, d.plane = d.window, r.Dx(), r.Dx()*r.Dy()
 	return e.src.(deepSource).decodeDeep(d.window, r)
 }
@@ -202,7 +186,7 @@ func (d *deepEngine) pixels(e *engine, r image.Rectangle) error {
 func (d *deepEngine) rowOf(e *engine, dst []float32, c, y int) {
 	v := &e.view
 	if y < v.at.Min.Y || y >= v.at.Max.Y || v.at.Min.X > 0 || v.at.Max.X < v.canvas.X {
-		fillFloats(dst, d.filling(c))
+		fillFloats(dst, d.Filling(c))
 	}
 	if y < v.at.Min.Y || y >= v.at.Max.Y {
 		return
@@ -211,48 +195,15 @@ func (d *deepEngine) rowOf(e *engine, dst []float32, c, y int) {
 	d.y.Vertical(out, d.mid[c*d.layer:], d.stride, y-v.at.Min.Y)
 	switch {
 	case !v.resampled() || v.filter == resize.Nearest:
-	case d.dtype == dataset.Uint8:
-		settleBytes(out)
+	case d.Dtype == dataset.Uint8:
+		raster.SettleBytes(out)
 	default:
-		depthOf(d.dtype).settle(out)
+		raster.DepthOf(d.Dtype).Settle(out)
 	}
-}
-
-// filling is what is outside the image in channel c.
-func (d *deepEngine) filling(c int) float32 {
-	if len(d.fill) == 0 {
-		return 0
-	}
-	return d.fill[c%len(d.fill)]
 }
 
 func fillFloats(dst []float32, v float32) {
 	for i := range dst {
 		dst[i] = v
 	}
-}
-
-// pad pads the image to frame as mode says.
-func (d *deepEngine) pad(e *engine, frame image.Rectangle, mode PadMode) error {
-	if err := d.check(frame.Dx(), frame.Dy(), e.limit); err != nil {
-		return err
-	}
-	if err := d.render(e); err != nil {
-		return err
-	}
-	from, to := &d.img, &d.spare
-	to.resize(d.channels, frame.Dx(), frame.Dy())
-	for c := range d.channels {
-		src, dst := from.Plane(c), to.Plane(c)
-		for y := range to.Height {
-			row := src[from.Width*mode.index(y+frame.Min.Y, from.Height):][:from.Width]
-			out := dst[to.Width*y:][:to.Width]
-			for x := range out {
-				out[x] = row[mode.index(x+frame.Min.X, from.Width)]
-			}
-		}
-	}
-	d.swap(e)
-	e.annotations.pad(frame, mode)
-	return nil
 }

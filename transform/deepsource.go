@@ -6,6 +6,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A storedDecoder is a decoder that can return samples as they are stored.
@@ -46,7 +47,7 @@ func (f *files) decodeDeep(dst []float32, window image.Rectangle) error {
 		}
 	}
 	w, n := window.Dx(), window.Dx()*window.Dy()
-	f.shallow = grow(f.shallow, 4*n)
+	f.shallow = raster.Grow(f.shallow, 4*n)
 	if err := f.decode(f.shallow, 4*w, window); err != nil {
 		return err
 	}

@@ -7,17 +7,18 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // storeDeep writes the image that the lane has run.
 func (l *lane) storeDeep(out []byte, r *rand.Rand) error {
 	e, o := &l.engine, &l.output
 	d := e.deep
-	if err := o.holds(d.dtype); err != nil {
+	if err := o.holds(d.Dtype); err != nil {
 		return err
 	}
 	direct := o.dtype == dataset.Float32 && o.planar()
-	d.row = growFloats(d.row, o.w)
+	d.row = raster.GrowFloats(d.row, o.w)
 	for c := range o.channels {
 		from := c
 		if o.reversed && o.channels == 3 {
@@ -30,7 +31,7 @@ func (l *lane) storeDeep(out []byte, r *rand.Rand) error {
 			}
 			d.rowOf(e, row, from, y)
 			if o.float {
-				l.deep.scale(o, row, c, d.dtype)
+				l.deep.scale(o, row, c, d.Dtype)
 			}
 			if !direct {
 				o.storeRow(out, row, c, y)
@@ -50,7 +51,7 @@ func (l *lane) storeDeep(out []byte, r *rand.Rand) error {
 
 // holds is the error of an image whose values the result's dtype cannot hold.
 func (o *output) holds(dt dataset.Dtype) error {
-	if dt == o.dtype || o.float || o.dtype == dataset.Int32 && depthOf(dt).whole || o.dtype == dataset.Uint16 && dt == dataset.Uint8 {
+	if dt == o.dtype || o.float || o.dtype == dataset.Int32 && raster.DepthOf(dt).Whole || o.dtype == dataset.Uint16 && dt == dataset.Uint8 {
 		return nil
 	}
 	return fmt.Errorf("transform: the image has %s values, which %s does not hold: want ToTensor or ToDtype", dt, o.dtype)
@@ -58,8 +59,8 @@ func (o *output) holds(dt dataset.Dtype) error {
 
 // scale converts a row of values of that dtype to floats, and normalises those of channel c.
 func (d *deepPlan) scale(o *output, row []float32, c int, dt dataset.Dtype) {
-	unit := o.unit && depthOf(dt).whole
-	most := depthOf(dt).most
+	unit := o.unit && raster.DepthOf(dt).Whole
+	most := raster.DepthOf(dt).Most
 	switch {
 	case o.factor != 0:
 		for i, v := range row {

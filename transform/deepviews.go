@@ -4,6 +4,7 @@ import (
 	"image"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // samples is the result of loadDeep if there is one, otherwise that of the source.
@@ -16,7 +17,7 @@ func (s *sharedSource) samples() (int, dataset.Dtype, error) {
 
 // renderDeep begins with the image that d has made.
 func (s *sharedSource) renderDeep(d *deepEngine) {
-	s.channels, s.dtype, s.known, s.values = d.channels, d.dtype, true, d.img.Pix
+	s.channels, s.dtype, s.known, s.values = d.Planes.Channels, d.Dtype, true, d.Pix
 }
 
 // loadDeep is load for values.
@@ -30,7 +31,7 @@ func (s *sharedSource) loadDeep(window image.Rectangle) error {
 		return err
 	}
 	s.window = image.Rectangle{}
-	s.values = growFloats(s.values, s.channels*window.Dx()*window.Dy())
+	s.values = raster.GrowFloats(s.values, s.channels*window.Dx()*window.Dy())
 	if err := s.source.(deepSource).decodeDeep(s.values, window); err != nil {
 		return err
 	}

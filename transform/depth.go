@@ -203,3 +203,48 @@ func (d *deepPlan) rawOf(f dataset.Field) (raw, error) {
 	}
 	return r, nil
 }
+
+// greyOrRGB is the error of steps with colours if the image has none.
+func (p *program) greyOrRGB() error {
+	if n := p.output.channels; p.deep != nil && n != 1 && n != 3 {
+		return fmt.Errorf("want 1 or 3 channels, not %d: the others are no colours", n)
+	}
+	return nil
+}
+
+// regroups is the error of a change of the number of channels.
+func (d *deepPlan) regroups(channels int) error {
+	if d != nil && d.channels != channels && len(d.fill) > 1 {
+		return errors.New("want a Fill of Depth16 for all channels")
+	}
+	return nil
+}
+
+// painted are steps that say how a warp fills its result.
+type painted interface{ paints() painter }
+
+func (s Rotation) paints() painter    { return s.painter }
+func (s Affinity) paints() painter    { return s.painter }
+func (s Perspective) paints() painter { return s.painter }
+func (s Elastic) paints() painter     { return s.painter }
+
+func (s RandAugmenting) paints() painter    { return s.painter }
+func (s TrivialAugmenting) paints() painter { return s.painter }
+func (s AutoAugmenting) paints() painter    { return s.painter }
+func (s AugMixing) paints() painter         { return s.painter }
+
+// warps is the error of a warp that does not work with Depth16.
+func (d *deepPlan) warps(s any) error {
+	p, ok := s.(painted)
+	_, elastic := s.(Elastic)
+	switch {
+	case d == nil:
+	case !ok:
+		return errColours
+	case p.paints().fill != [3]uint8{}:
+		return errFill
+	case p.paints().filter == Bicubic && !elastic:
+		return errors.New("want the filter Nearest or Bilinear with Depth16, as torchvision's tensors have")
+	}
+	return nil
+}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // RandomChannelPermutation exchanges the three channels at random, as torchvision does, or with
@@ -17,21 +18,22 @@ type permutation struct{}
 func (permutation) String() string         { return "RandomChannelPermutation()" }
 func (s permutation) add(p *program) error { return p.edit(s) }
 
-func (permutation) edit(img *Image, r *rand.Rand, _ *scratch) error {
-	permute(img.Pix, r)
+func (permutation) edit(e *engine, r *rand.Rand) error {
+	e.permute(r)
 	return nil
 }
 
-func permute(pix []byte, r *rand.Rand) {
-	from := [3]int{0, 1, 2}
-	for i := 2; i > 0; i-- {
+// permute exchanges the channels at random.
+func (e *engine) permute(r *rand.Rand) {
+	e.channels = e.channels[:0]
+	for c := range e.frame.Channels() {
+		e.channels = append(e.channels, c)
+	}
+	for i := len(e.channels) - 1; i > 0; i-- {
 		j := r.IntN(i + 1)
-		from[i], from[j] = from[j], from[i]
+		e.channels[i], e.channels[j] = e.channels[j], e.channels[i]
 	}
-	for i := 0; i+4 <= len(pix); i += 4 {
-		p := pix[i : i+4 : i+4]
-		p[0], p[1], p[2] = p[from[0]], p[from[1]], p[from[2]]
-	}
+	e.frame.Permute(e.channels)
 }
 
 // RandomPhotometricDistort changes brightness, contrast, saturation and hue and permutes the
@@ -109,15 +111,15 @@ func (s Distortion) add(p *program) error {
 	return p.edit(s)
 }
 
-func (s Distortion) edit(img *Image, r *rand.Rand, _ *scratch) error {
+func (s Distortion) edit(e *engine, r *rand.Rand) error {
 	factors, does, order := s.draw(r)
 	for _, i := range order {
 		if does[i] {
-			adjusters[i](img.Pix, factors[i])
+			raster.Adjust(e.frame, i, factors[i])
 		}
 	}
 	if r.Float64() < s.p {
-		permute(img.Pix, r)
+		e.permute(r)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A source gives the pixels of an image before the first step.
@@ -30,8 +31,9 @@ type engine struct {
 
 	annotations *annotations // what moves with the image; nil if nothing does
 
-	img    Image // the current image, unless it is still in src
-	inside bool  // the current image is img
+	frame  raster.Frame // the current image, unless it is still in src: bytes, or with Depth16 deep
+	inside bool         // the current image is frame
+	bytes  raster.Bytes
 	scratch
 
 	sample Sample // of the ApplySample that is running
@@ -56,11 +58,9 @@ type scratch struct {
 	cache        resize.Cache
 	window, wide []byte
 	row          []byte
-	spare        Image
-	mixture      mixture
-	blur         blur
-	field        field
-	recoding     *recoding // made when it is first needed
+	field        raster.Field // of ElasticTransform
+	channels     []int        // of RandomChannelPermutation
+	weights      []float32    // of AugMix
 }
 
 // begin starts with an image of w×h pixels that is still in src.
@@ -130,7 +130,7 @@ func (e *engine) render() error {
 		return e.deep.render(e)
 	}
 	w, h := e.size()
-	if e.inside && e.view.isWhole(w, h) && e.img.Width == w && e.img.Height == h {
+	if e.inside && e.view.isWhole(w, h) && e.bytes.Width == w && e.bytes.Height == h {
 		return nil
 	}
 	if err := checkSize(w, h, e.limit); err != nil {
@@ -139,19 +139,36 @@ func (e *engine) render() error {
 	if err := e.prepare(); err != nil {
 		return err
 	}
-	e.spare.resize(w, h)
+	e.bytes.Spare.Resize(w, h)
 	for y := range h {
-		e.rowOf(e.spare.Pix[4*w*y:][:4*w], y)
+		e.rowOf(e.bytes.Spare.Pix[4*w*y:][:4*w], y)
 	}
-	e.swap()
+	e.bytes.Swap()
+	e.moved()
 	return nil
 }
 
-// swap makes the spare image the current one.
-func (e *engine) swap() {
-	e.img, e.spare = e.spare, e.img
+// moved says that the current image is the frame, whose size may be another than before.
+func (e *engine) moved() {
 	e.inside = true
-	e.view = whole(e.img.Width, e.img.Height)
+	e.view = whole(e.frame.Size())
+}
+
+// check is the error of an image of w×h pixels that would be too large.
+func (e *engine) check(w, h int) error {
+	if e.deep != nil {
+		return checkValues(w, h, e.frame.Channels(), e.limit)
+	}
+	return checkSize(w, h, e.limit)
+}
+
+// checkChannels is the error of a frame that would be too large with this number of channels.
+func (e *engine) checkChannels(n int) error {
+	if n <= e.frame.Channels() {
+		return nil
+	}
+	w, h := e.size()
+	return checkValues(w, h, n, e.limit)
 }
 
 // prepare gets the pixels that the view shows and runs the horizontal pass,
@@ -204,7 +221,7 @@ func (e *engine) needs() image.Rectangle {
 // widen makes room for the horizontal pass of this number of rows.
 func (e *engine) widen(rows int) {
 	e.stride = 4 * e.view.part.Dx()
-	e.wide = grow(e.wide, e.stride*rows)
+	e.wide = raster.Grow(e.wide, e.stride*rows)
 	e.mid = e.wide
 }
 
@@ -225,7 +242,7 @@ func (e *engine) keep(pix []byte, stride, from, to int) {
 // After it, rowOf only copies.
 func (e *engine) columns(n int) {
 	rows := e.view.part.Dy()
-	e.tall = grow(e.tall, n*rows)
+	e.tall = raster.Grow(e.tall, n*rows)
 	for y := range rows {
 		resize.Vertical(e.tall[n*y:][:n], e.pix, e.pitch, e.y, y)
 	}
@@ -237,7 +254,7 @@ func (e *engine) columns(n int) {
 // of r. If use is nil, it makes e.pix those pixels, from r's upper left corner on.
 func (e *engine) pixels(r image.Rectangle, use func(pix []byte, stride, from, to int)) error {
 	if e.inside {
-		e.pix, e.pitch = e.img.Pix[4*(r.Min.Y*e.img.Width+r.Min.X):], 4*e.img.Width
+		e.pix, e.pitch = e.bytes.Pix[4*(r.Min.Y*e.bytes.Width+r.Min.X):], 4*e.bytes.Width
 	} else if shared, ok := e.src.(*sharedSource); ok {
 		var err error
 		if e.pix, e.pitch, err = shared.pixels(r); err != nil {
@@ -254,7 +271,7 @@ func (e *engine) pixels(r image.Rectangle, use func(pix []byte, stride, from, to
 			return src.decodeBands(r, e.hands, use)
 		}
 		e.pitch = 4 * r.Dx()
-		e.window = grow(e.window, e.pitch*r.Dy())
+		e.window = raster.Grow(e.window, e.pitch*r.Dy())
 		e.pix = e.window
 		if bands {
 			if e.keeps == nil {
@@ -277,17 +294,11 @@ func (e *engine) pixels(r image.Rectangle, use func(pix []byte, stride, from, to
 func (e *engine) rowOf(dst []byte, y int) {
 	v := &e.view
 	if y < v.at.Min.Y || y >= v.at.Max.Y {
-		fillRow(dst, v.fill)
+		raster.FillRow(dst, v.fill)
 		return
 	}
 	if v.at.Min.X > 0 || v.at.Max.X < v.canvas.X {
-		fillRow(dst, v.fill)
+		raster.FillRow(dst, v.fill)
 	}
 	resize.Vertical(dst[4*v.at.Min.X:4*v.at.Max.X], e.mid, e.stride, e.y, y-v.at.Min.Y)
-}
-
-func fillRow(dst []byte, c [3]uint8) {
-	for x := 0; x+4 <= len(dst); x += 4 {
-		dst[x], dst[x+1], dst[x+2], dst[x+3] = c[0], c[1], c[2], 255
-	}
 }

@@ -1,6 +1,10 @@
 package transform
 
-import "image"
+import (
+	"image"
+
+	"github.com/penstock-go/penstock/transform/internal/raster"
+)
 
 // ExifTranspose rotates or mirrors the image of a JPEG, PNG or WebP file by the
 // orientation in its Exif data. If there is none, it uses the orientation in the
@@ -52,7 +56,7 @@ func (u *upright) upended() bool  { o := u.orientation; return o == 3 || o == 4 
 func (u *upright) decode(dst []byte, stride int, window image.Rectangle) error {
 	u.part, u.dst, u.stride = u.before(window), dst, stride
 	w, h := u.part.Dx(), u.part.Dy()
-	u.pix = grow(u.pix, 4*w*h)
+	u.pix = raster.Grow(u.pix, 4*w*h)
 	if err := u.src.decode(u.pix, 4*w, u.part); err != nil {
 		return err
 	}
@@ -63,7 +67,7 @@ func (u *upright) decode(dst []byte, stride int, window image.Rectangle) error {
 func (u *upright) shares(window image.Rectangle) bool { return u.src.shares(u.before(window)) }
 
 func (u *upright) decodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
-	u.pix = grow(u.pix, 4*window.Dx()*window.Dy())
+	u.pix = raster.Grow(u.pix, 4*window.Dx()*window.Dy())
 	u.part, u.dst, u.stride = u.before(window), u.pix, 4*window.Dx()
 	if u.turns == nil {
 		u.turns = u.turn

@@ -6,18 +6,20 @@ import (
 	"math"
 
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // follow moves the annotations as a warp moved the image: m says which point of it every
 // point of the result shows, which has w×h pixels. Masks take the pixels that the filter [Nearest] takes.
-func (a *annotations) follow(m *mapping, w, h int) error {
+func (a *annotations) follow(m *raster.Mapping, w, h int) error {
 	if a == nil {
 		return nil
 	}
-	forward := m.inverted()
-	a.carry(forward.ofPoint, forward.ofPoint, w, h)
-	err := a.warpMasks(w, h, func(to, from *Image, fill [3]uint8) {
-		warp(to, from, m, painter{filter: Nearest, fill: fill})
+	forward := m.Inverted()
+	a.carry(forward.OfPoint, forward.OfPoint, w, h)
+	err := a.warpMasks(w, h, func(to, from *raster.Image, fill [3]uint8) {
+		raster.Warp(to, from, m, raster.Painter{Filter: resize.Nearest, Fill: fill})
 	})
 	a.w, a.h = w, h
 	a.moved.begin()
@@ -46,27 +48,9 @@ func (a *annotations) carry(corner, point func(x, y float32) (float32, float32),
 	}
 }
 
-// inverted is the mapping from the input to the output. Its numbers are not finite if there
-// is none.
-func (m *mapping) inverted() mapping {
-	// Without the conversions some machines would not round the products.
-	minus := func(a, b, c, d float64) float64 { return float64(a*b) - float64(c*d) }
-	d := minus(m[0], m[4], m[1], m[3])
-	return mapping{
-		minus(m[4], 1, m[5], m[7]) / d, minus(m[2], m[7], m[1], 1) / d, minus(m[1], m[5], m[2], m[4]) / d,
-		minus(m[5], m[6], m[3], 1) / d, minus(m[0], 1, m[2], m[6]) / d, minus(m[2], m[3], m[0], m[5]) / d,
-		minus(m[3], m[7], m[4], m[6]) / d, minus(m[1], m[6], m[0], m[7]) / d,
-	}
-}
-
-func (m *mapping) ofPoint(x, y float32) (float32, float32) {
-	u, v := m.of(float64(x), float64(y))
-	return float32(u), float32(v)
-}
-
 // warpMasks makes the masks as they are now, and paints them again with w×h pixels. Numbers
 // of up to 24 bits are in red, green and blue, so paint must not mix them.
-func (a *annotations) warpMasks(w, h int, paint func(to, from *Image, fill [3]uint8)) error {
+func (a *annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fill [3]uint8)) error {
 	if len(a.masks) == 0 {
 		return nil
 	}
@@ -81,10 +65,10 @@ func (a *annotations) warpMasks(w, h int, paint func(to, from *Image, fill [3]ui
 		if err := s.decode(a.moved.lastRow() + 1); err != nil {
 			return err
 		}
-		a.plane = grow(a.plane, 4*before)
-		a.from.resize(a.w, a.h)
-		a.to.resize(w, h)
-		s.spare = grow(s.spare, s.n*s.size*after)
+		a.plane = raster.Grow(a.plane, 4*before)
+		a.from.Resize(a.w, a.h)
+		a.to.Resize(w, h)
+		s.spare = raster.Grow(s.spare, s.n*s.size*after)
 		for p := range s.n {
 			numbers := dense.Values[int32](a.plane)
 			gatherFrom(s, numbers, p, &a.moved, int32(fill))
@@ -112,26 +96,26 @@ func (a *annotations) warpMasks(w, h int, paint func(to, from *Image, fill [3]ui
 
 // displace moves the annotations as ElasticTransform moved the image, with torchvision's
 // approximation of the vectors' inverse.
-func (a *annotations) displace(f *field) error {
+func (a *annotations) displace(f *raster.Field) error {
 	if a == nil {
 		return nil
 	}
 	w, h := a.w, a.h
 	at := func(x, y float32) (float32, float32) {
 		i, j := min(max(int(x), 0), w-1), min(max(int(y), 0), h-1)
-		return float32(i) - f.x[w*j+i], float32(j) - f.y[w*j+i]
+		return float32(i) - f.X[w*j+i], float32(j) - f.Y[w*j+i]
 	}
 	ceil := func(v float32) float32 { return float32(math.Ceil(float64(v))) }
 	a.carry(func(x, y float32) (float32, float32) { return at(ceil(x), ceil(y)) }, at, w, h)
-	err := a.warpMasks(w, h, func(to, from *Image, fill [3]uint8) {
-		f.paint(to, from, painter{filter: Nearest, fill: fill})
+	err := a.warpMasks(w, h, func(to, from *raster.Image, fill [3]uint8) {
+		f.Paint(to, from, raster.Painter{Filter: resize.Nearest, Fill: fill})
 	})
 	a.moved.begin()
 	return err
 }
 
 // numbersOf writes the numbers of a mask that is in red, green and blue.
-func numbersOf[T uint8 | uint16 | int32 | int64](m *Image, out []T) {
+func numbersOf[T uint8 | uint16 | int32 | int64](m *raster.Image, out []T) {
 	for i := range out {
 		out[i] = T(binary.LittleEndian.Uint32(m.Pix[4*i:]) & maxNumber)
 	}

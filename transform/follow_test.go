@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A warpCase is what torchvision made of annotations. testdata/annotations/warps.py writes
@@ -23,21 +24,21 @@ type warpCase struct {
 	Mask              string
 }
 
-func (c *warpCase) mapping() mapping {
+func (c *warpCase) mapping() raster.Mapping {
 	a := c.Args
 	switch c.Kind {
 	case "rotate":
-		t := turn{angle: a[0], centred: true}
-		m, _, _ := t.inverse(c.W, c.H)
+		t := raster.Turn{Angle: a[0], Centred: true}
+		m, _, _ := t.Inverse(c.W, c.H)
 		return m
 	case "affine":
-		return affinity{angle: a[0], moveX: a[1], moveY: a[2], scale: a[3], shearX: a[4], shearY: a[5]}.inverse(float64(c.W)/2, float64(c.H)/2)
+		return raster.Affinity{Angle: a[0], MoveX: a[1], MoveY: a[2], Scale: a[3], ShearX: a[4], ShearY: a[5]}.Inverse(float64(c.W)/2, float64(c.H)/2)
 	}
 	var corners [4]image.Point
 	for i := range corners {
 		corners[i] = image.Pt(int(a[2*i]), int(a[2*i+1]))
 	}
-	return toCorners(c.W, c.H, corners)
+	return raster.ToCorners(c.W, c.H, corners)
 }
 
 // TestAnnotationsFollowWarps allows boxes and keypoints a thousandth of a pixel or of their
@@ -53,10 +54,10 @@ func TestAnnotationsFollowWarps(t *testing.T) {
 // TestAnnotationsFollowElasticTransform has vectors with which no pixel lies between two.
 func TestAnnotationsFollowElasticTransform(t *testing.T) {
 	followCases(t, "elastic.json", 0, func(k int, c *warpCase, a *annotations) error {
-		f := field{x: make([]float32, c.W*c.H), y: make([]float32, c.W*c.H)}
-		for i := range f.x {
+		f := raster.Field{X: make([]float32, c.W*c.H), Y: make([]float32, c.W*c.H)}
+		for i := range f.X {
 			x, y := i%c.W, i/c.W
-			f.x[i], f.y[i] = float32(2*((7*x+13*y+k)%17)-15)/8, float32(2*((11*x+3*y+2*k)%19)-17)/8
+			f.X[i], f.Y[i] = float32(2*((7*x+13*y+k)%17)-15)/8, float32(2*((11*x+3*y+2*k)%19)-17)/8
 		}
 		return a.displace(&f)
 	})

@@ -29,12 +29,6 @@ type golden struct {
 		W, H, Size, Crop int
 		SHA              string
 	}
-	Colour []struct {
-		Op     string
-		Factor float64
-		SHA    string
-	}
-	Cube  [2]string
 	Files []struct {
 		Name string
 		W, H int
@@ -158,46 +152,9 @@ func TestEvalRoundsAsTorchvision(t *testing.T) {
 	}
 }
 
-func TestColoursArePillows(t *testing.T) {
-	ops := map[string]func([]byte, float64){
-		"brightness": adjustBrightness, "contrast": adjustContrast, "saturation": adjustSaturation, "hue": adjustHue,
-		"gray": func(pix []byte, _ float64) {
-			if err := (grayscale{3, -1}).edit(&Image{Pix: pix}, nil, nil); err != nil {
-				t.Fatal(err)
-			}
-		},
-	}
-	for _, c := range readGolden(t).Colour {
-		step := Apply(edit(func(img *Image) { ops[c.Op](img.Pix, c.Factor) }))
-		if got := sum(result(t, imageOf(t, 120, 90, pixels(120, 90)), step).Data()); got != c.SHA {
-			t.Errorf("%s %v: other pixels than Pillow's", c.Op, c.Factor)
-		}
-	}
-}
-
 type edit func(*Image)
 
 func (f edit) Apply(img *Image, _ *rand.Rand) error { f(img); return nil }
-
-func TestHSVOfEveryColourIsPillows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("33 million colours")
-	}
-	there, back := make([]byte, 0, 3<<24), make([]byte, 0, 3<<24)
-	for i := range 1 << 24 {
-		a, b, c := toHSV(uint8(i), uint8(i>>8), uint8(i>>16))
-		there = append(there, a, b, c)
-		a, b, c = fromHSV(uint8(i), uint8(i>>8), uint8(i>>16))
-		back = append(back, a, b, c)
-	}
-	want := readGolden(t).Cube
-	if sum(there) != want[0] {
-		t.Error("to HSV: other values than Pillow's")
-	}
-	if sum(back) != want[1] {
-		t.Error("from HSV: other values than Pillow's")
-	}
-}
 
 func TestFilesBecomePillowsRGB(t *testing.T) {
 	for _, c := range readGolden(t).Files {

@@ -42,17 +42,3 @@ func (m *Image) Set(x, y int, c color.Color) {
 	p := m.Pix[4*(y*m.Width+x):]
 	p[0], p[1], p[2] = v.R, v.G, v.B
 }
-
-// resize gives the image memory for w×h pixels, with undefined content.
-func (m *Image) resize(w, h int) {
-	m.Width, m.Height = w, h
-	m.Pix = grow(m.Pix, 4*w*h)
-}
-
-// grow makes b n bytes long. Kernels may read past its end, up to its capacity.
-func grow(b []byte, n int) []byte {
-	if cap(b) < n {
-		return make([]byte, n, n+n/4+64)
-	}
-	return b[:n]
-}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A lane applies the steps to one image after the other. It keeps its memory
@@ -25,7 +26,10 @@ func newLane(p *program) *lane {
 	l.files.limit, l.engine.limit, l.engine.pillow = p.limit, p.limit, p.pillow
 	l.files.jpeg.AllowTruncated = p.cut
 	l.files.tiff.Stored, l.files.tiff.Codecs = p.deep != nil, p.codecs
-	l.engine.deep = newDeepEngine(p.deep)
+	l.engine.frame = &l.engine.bytes
+	if l.engine.deep = newDeepEngine(p.deep); l.engine.deep != nil {
+		l.engine.frame = l.engine.deep
+	}
 	return l
 }
 
@@ -86,6 +90,6 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 	if err := e.prepare(); err != nil {
 		return err
 	}
-	e.row = grow(e.row, 4*w)
+	e.row = raster.Grow(e.row, 4*w)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/codec/pnm"
 	"github.com/penstock-go/penstock/internal/codec/tiff"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A maskFile is a mask that is decoded up to the last row that was asked for. Its numbers are
@@ -170,7 +171,7 @@ func (f *maskFile) first(rows int) ([]byte, error) {
 
 // decodeStored writes the numbers of a window, whose bytes begin at from.
 func (f *maskFile) decodeStored(from int, window image.Rectangle) error {
-	f.values = growFloats(f.values, window.Dx()*window.Dy())
+	f.values = raster.GrowFloats(f.values, window.Dx()*window.Dy())
 	if err := f.stored.DecodeSamples(f.values, window); err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (f *maskFile) decodeStored(from int, window image.Rectangle) error {
 // decodeIndexed is decodeStored for numbers of up to 8 bits.
 func (f *maskFile) decodeIndexed(from int, window image.Rectangle) error {
 	n := 4 * window.Dx() * window.Dy()
-	f.colours = grow(f.colours, n)
+	f.colours = raster.Grow(f.colours, n)
 	if err := f.indexed.Decode(f.colours, 4*window.Dx(), window); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A PlanesTransform edits one image of float32 values. All workers call it at the same
@@ -80,10 +81,10 @@ func (s planar) do(e *engine, r *rand.Rand) error {
 	}
 	e.slot.Stage(dataset.StageAugment)
 	d := e.deep
-	if err := s.apply(e.of, &d.img, r); err != nil {
+	if err := s.apply(e.of, (*Planes)(&d.Planes), r); err != nil {
 		return err
 	}
-	depthOf(d.dtype).settle(d.img.Pix)
+	raster.DepthOf(d.Dtype).Settle(d.Pix)
 	return nil
 }
 

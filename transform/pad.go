@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A PadMode says how padding is filled.
@@ -15,10 +16,10 @@ type PadMode uint8
 // The modes, with torchvision's names. The comments show a row of pixels abc that
 // is padded by two on each side.
 const (
-	Constant  PadMode = iota // the fill colour: ··abc··
-	Edge                     // the pixel at the edge: aaabccc
-	Reflect                  // mirrored without the pixel at the edge: cbabcba
-	Symmetric                // mirrored with the pixel at the edge: baabccb
+	Constant  = PadMode(raster.Constant)  // the fill colour: ··abc··
+	Edge      = PadMode(raster.Edge)      // the pixel at the edge: aaabccc
+	Reflect   = PadMode(raster.Reflect)   // mirrored without the pixel at the edge: cbabcba
+	Symmetric = PadMode(raster.Symmetric) // mirrored with the pixel at the edge: baabccb
 )
 
 // String is torchvision's name of the mode.
@@ -127,51 +128,14 @@ func (s Padding) around(e *engine, frame image.Rectangle) error {
 	if s.mode == Constant || frame.Size() == e.view.canvas {
 		return e.crop(frame, s.fill)
 	}
-	if e.deep != nil {
-		return e.deep.pad(e, frame, s.mode)
-	}
-	if err := checkSize(frame.Dx(), frame.Dy(), e.limit); err != nil {
+	if err := e.check(frame.Dx(), frame.Dy()); err != nil {
 		return err
 	}
 	if err := e.render(); err != nil {
 		return err
 	}
-	from, to := &e.img, &e.spare
-	to.resize(frame.Dx(), frame.Dy())
-	for y := range to.Height {
-		row := from.Pix[4*from.Width*s.mode.index(y+frame.Min.Y, from.Height):][:4*from.Width]
-		out := to.Pix[4*to.Width*y:][:4*to.Width]
-		for x := range to.Width {
-			i := x + frame.Min.X
-			if i < 0 || i >= from.Width {
-				i = s.mode.index(i, from.Width)
-			}
-			copy(out[4*x:4*x+4], row[4*i:4*i+4])
-		}
-	}
-	e.swap()
+	e.frame.Pad(frame, raster.PadMode(s.mode))
+	e.moved()
 	e.annotations.pad(frame, s.mode)
 	return nil
-}
-
-// index is which of n pixels is shown at position i, which may be outside.
-func (m PadMode) index(i, n int) int {
-	period := 2 * n
-	switch m {
-	case Edge:
-		return min(max(i, 0), n-1)
-	case Reflect:
-		period = max(2*n-2, 1)
-	}
-	i %= period
-	if i < 0 {
-		i += period
-	}
-	if i >= n {
-		i = period - i
-		if m == Symmetric {
-			i--
-		}
-	}
-	return i
 }

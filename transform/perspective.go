@@ -3,10 +3,10 @@ package transform
 import (
 	"errors"
 	"image"
-	"math"
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // RandomPerspective moves the four corners of the image inwards, each at random, with
@@ -67,8 +67,8 @@ func (s Perspective) move(e *engine, r *rand.Rand) error {
 	if err := e.render(); err != nil {
 		return err
 	}
-	m := toCorners(w, h, corners)
-	return e.warp(&m, w, h, s.painter)
+	m := raster.ToCorners(w, h, corners)
+	return e.warp(m, w, h, s.painter)
 }
 
 // draw draws where the corners of an image of w×h go: from the upper left one on, clockwise.
@@ -81,50 +81,4 @@ func (s Perspective) draw(w, h int, r *rand.Rand) [4]image.Point {
 		{w - 1 - dx(), h - 1 - dy()},
 		{dx(), h - 1 - dy()},
 	}
-}
-
-// toCorners is the mapping that shows the corners of an image of w×h at the points. As in
-// torchvision its numbers are rounded to float32.
-func toCorners(w, h int, corners [4]image.Point) mapping {
-	from := [4]image.Point{{0, 0}, {w - 1, 0}, {w - 1, h - 1}, {0, h - 1}}
-	var a [8][9]float64 // equations, with the right side in the last column
-	for i, to := range corners {
-		x, y := float64(to.X), float64(to.Y)
-		u, v := float64(from[i].X), float64(from[i].Y)
-		a[2*i] = [9]float64{x, y, 1, 0, 0, 0, -u * x, -u * y, u}
-		a[2*i+1] = [9]float64{0, 0, 0, x, y, 1, -v * x, -v * y, v}
-	}
-	m := solve(&a)
-	for i := range m {
-		m[i] = float64(float32(m[i]))
-	}
-	return m
-}
-
-// solve solves linear equations by elimination. Where they have no solution, the result has
-// numbers that are not finite.
-func solve(a *[8][9]float64) (x mapping) {
-	for i := range a {
-		best := i
-		for k := i + 1; k < len(a); k++ {
-			if math.Abs(a[k][i]) > math.Abs(a[best][i]) {
-				best = k
-			}
-		}
-		a[i], a[best] = a[best], a[i]
-		for k := i + 1; k < len(a); k++ {
-			f := a[k][i] / a[i][i]
-			for j := i; j < len(a[k]); j++ {
-				a[k][j] -= float64(f * a[i][j])
-			}
-		}
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		x[i] = a[i][8]
-		for j := i + 1; j < len(x); j++ {
-			x[i] -= float64(a[i][j] * x[j])
-		}
-		x[i] /= a[i][i]
-	}
-	return x
 }

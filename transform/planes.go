@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // Planes is an image with any number of channels, as float32 values: one plane after the
@@ -50,7 +51,7 @@ func (m *Planes) At(x, y int) color.Color {
 		return out
 	}
 	level := func(c int) uint16 {
-		v := m.Plane(c)[y*m.Width+x] / depthOf(m.Dtype).most
+		v := m.Plane(c)[y*m.Width+x] / raster.DepthOf(m.Dtype).Most
 		switch {
 		case v >= 1:
 			return math.MaxUint16
@@ -87,76 +88,7 @@ func (m *Planes) describe() string {
 		figures.Count(m.Channels, "channel", "channels"), pixelsOf(m.Width, m.Height), len(m.Pix), m.Dtype.String())
 }
 
-// resize gives the image memory for w×h pixels, with undefined content.
-func (m *Planes) resize(channels, w, h int) {
-	m.Channels, m.Width, m.Height = channels, w, h
-	m.Pix = growFloats(m.Pix, channels*w*h)
-}
-
-func growFloats(v []float32, n int) []float32 {
-	if cap(v) < n {
-		return make([]float32, n, n+n/4)
-	}
-	return v[:n]
-}
-
-// A depth is the range of a dtype's values.
-type depth struct {
-	least, most float32 // of floats: 0 and 1, which they may exceed
-	whole       bool
-}
-
-func depthOf(dt dataset.Dtype) depth {
-	switch dt {
-	case dataset.Uint8:
-		return depth{0, math.MaxUint8, true}
-	case dataset.Uint16:
-		return depth{0, math.MaxUint16, true}
-	case dataset.Int16:
-		return depth{math.MinInt16, math.MaxInt16, true}
-	}
-	return depth{0, 1, false}
-}
-
-// bits is how many bits of an integer say its value, without the sign.
-func (d depth) bits() int { return math.Ilogb(float64(d.most)) + 1 }
-
 // isDeep reports whether Planes may have this dtype.
 func isDeep(dt dataset.Dtype) bool {
-	return dt == dataset.Dtype(0) || dt == dataset.Float32 || depthOf(dt).whole
-}
-
-// settle converts computed values to values of the dtype. Integers are rounded, halves to
-// even, and clamped to the range; NaN becomes 0.
-func (d depth) settle(values []float32) {
-	if !d.whole {
-		return
-	}
-	for i, v := range values {
-		v = roundEven(v)
-		if !(v >= d.least) {
-			if v != v {
-				v = 0
-			} else {
-				v = d.least
-			}
-		} else if v > d.most {
-			v = d.most
-		}
-		values[i] = v
-	}
-}
-
-// settleBytes is settle for a resize of uint8: halves are rounded up, as torch and Pillow do
-// there. No value is NaN.
-func settleBytes(values []float32) {
-	for i, v := range values {
-		values[i] = float32(int32(min(max(v, 0), 255) + 0.5))
-	}
-}
-
-// roundEven rounds values below 2^22 in magnitude, halves to even.
-func roundEven(v float32) float32 {
-	const shift = 3 << 22
-	return float32(v+shift) - shift
+	return dt == dataset.Dtype(0) || dt == dataset.Float32 || raster.DepthOf(dt).Whole
 }

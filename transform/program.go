@@ -56,10 +56,10 @@ type geometry interface {
 	move(e *engine, r *rand.Rand) error
 }
 
-// An editor changes pixels in place.
+// An editor changes the pixels that the engine has rendered, but not the size.
 type editor interface {
 	Step
-	edit(img *Image, r *rand.Rand, s *scratch) error
+	edit(e *engine, r *rand.Rand) error
 }
 
 // A sizing is an operation after which the size may be another.
@@ -86,14 +86,7 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 		return err
 	}
 	e.slot.Stage(dataset.StageAugment)
-	if e.deep != nil {
-		deep, ok := d.editor.(deepEditor)
-		if !ok {
-			return fmt.Errorf("transform: %v: %w", d.editor, errColours)
-		}
-		return deep.editDeep(e, &e.deep.img, r)
-	}
-	return d.edit(&e.img, r, &e.scratch)
+	return d.edit(e, r)
 }
 
 // compile checks all steps, and joins their errors, which do not name the package yet.
@@ -167,7 +160,7 @@ func (p *program) edit(ed editor) error {
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	p.touchBy(ed, "augment   "+ed.String())
+	p.pause("augment   " + ed.String())
 	p.ops = append(p.ops, editing{ed})
 	return nil
 }
@@ -181,15 +174,15 @@ func (p *program) editAlone(ed editor) error {
 	return p.edit(ed)
 }
 
-// touch ends the run, because a step needs pixels of 8 bits. The plan's line ends with the step.
-func (p *program) touch(line string) {
+// editBytes is edit for a step that works with pixels of 8 bits alone.
+func (p *program) editBytes(ed editor) error {
 	if p.deep != nil {
-		p.errs = append(p.errs, fmt.Errorf("%s: %w", strings.TrimSpace(line[len("augment"):]), errColours))
+		p.errs = append(p.errs, fmt.Errorf("%v: %w", ed, errColours))
 	}
-	p.pause(line)
+	return p.edit(ed)
 }
 
-// pause ends the run, because a step needs values of any depth.
+// pause ends the run, because a step needs pixels.
 func (p *program) pause(line string) {
 	p.endRun()
 	p.plan = append(p.plan, line)

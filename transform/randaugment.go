@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // RandAugment applies n random augmentations of the same magnitude, as torchvision's
@@ -62,19 +63,20 @@ func (s RandAugmenting) add(p *program) error {
 	return p.editAlone(s)
 }
 
-func (s RandAugmenting) edit(img *Image, r *rand.Rand, mem *scratch) error {
+func (s RandAugmenting) edit(e *engine, r *rand.Rand) error {
+	w, h := e.size()
 	for range s.n {
-		a, magnitude := s.draw(img.Width, img.Height, r)
-		a.apply(img, magnitude, s.painter, mem)
+		a, magnitude := s.draw(w, h, r)
+		a.Apply(e.frame, magnitude, s.painter.raster())
 	}
 	return nil
 }
 
 // draw draws an augmentation and its magnitude for an image of w×h.
-func (s RandAugmenting) draw(w, h int, r *rand.Rand) (augmentation, float64) {
-	space := usualScheme(s.bins)
-	a := augmentation(r.IntN(int(equalization) + 1))
-	return a, space.draw(a, s.magnitude, w, h, r)
+func (s RandAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
+	space := raster.UsualScheme(s.bins)
+	a := raster.Augmentation(r.IntN(int(raster.Equalization) + 1))
+	return a, space.Draw(a, s.magnitude, w, h, r)
 }
 
 // TrivialAugmentWide applies one random augmentation of [RandAugment] with a random magnitude,
@@ -121,15 +123,16 @@ func (s TrivialAugmenting) add(p *program) error {
 	return p.editAlone(s)
 }
 
-func (s TrivialAugmenting) edit(img *Image, r *rand.Rand, mem *scratch) error {
-	a, magnitude := s.draw(img.Width, img.Height, r)
-	a.apply(img, magnitude, s.painter, mem)
+func (s TrivialAugmenting) edit(e *engine, r *rand.Rand) error {
+	w, h := e.size()
+	a, magnitude := s.draw(w, h, r)
+	a.Apply(e.frame, magnitude, s.painter.raster())
 	return nil
 }
 
 // draw draws an augmentation and its magnitude for an image of w×h.
-func (s TrivialAugmenting) draw(w, h int, r *rand.Rand) (augmentation, float64) {
-	space := wideScheme(s.bins)
-	a := augmentation(r.IntN(int(equalization) + 1))
-	return a, space.draw(a, r.IntN(s.bins), w, h, r)
+func (s TrivialAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
+	space := raster.WideScheme(s.bins)
+	a := raster.Augmentation(r.IntN(int(raster.Equalization) + 1))
+	return a, space.Draw(a, r.IntN(s.bins), w, h, r)
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // RandomRotation rotates the image counterclockwise by a random angle from least to
@@ -98,23 +99,20 @@ func (s Rotation) after(w, h int) (int, int) {
 }
 
 func (s Rotation) move(e *engine, r *rand.Rand) error {
-	t := turn{angle: s.degrees.draw(r), expand: s.expand, centred: s.centre == nil}
+	t := raster.Turn{Angle: s.degrees.draw(r), Expand: s.expand, Centred: s.centre == nil}
 	if s.centre != nil {
-		t.cx, t.cy = s.centre[0], s.centre[1]
+		t.CX, t.CY = s.centre[0], s.centre[1]
 	}
-	m, _, _ := t.inverse(e.size())
-	w, h := t.size(e.size())
-	if err := checkSize(w, h, e.limit); err != nil {
+	m, _, _ := t.Inverse(e.size())
+	w, h := t.Size(e.size())
+	if err := e.check(w, h); err != nil {
 		return err
 	}
 	if err := e.render(); err != nil {
 		return err
 	}
-	if e.deep != nil {
-		return e.warp(&m, w, h, s.painter)
-	}
-	rotate(&e.spare, &e.img, t, s.painter)
-	e.swap()
+	e.frame.Rotate(t, s.painter.raster())
+	e.moved()
 	return e.annotations.follow(&m, w, h)
 }
 
@@ -221,22 +219,22 @@ func (s Affinity) move(e *engine, r *rand.Rand) error {
 	if s.centre != nil {
 		cx, cy = s.centre[0], s.centre[1]
 	}
-	m := s.draw(w, h, r).inverse(cx, cy)
+	m := s.draw(w, h, r).Inverse(cx, cy)
 	if err := e.render(); err != nil {
 		return err
 	}
-	return e.warp(&m, w, h, s.painter)
+	return e.warp(m, w, h, s.painter)
 }
 
 // draw draws for an image of w×h.
-func (s Affinity) draw(w, h int, r *rand.Rand) affinity {
-	a := affinity{angle: s.degrees.draw(r)}
+func (s Affinity) draw(w, h int, r *rand.Rand) raster.Affinity {
+	a := raster.Affinity{Angle: s.degrees.draw(r)}
 	if x, y := s.moveX*float64(w), s.moveY*float64(h); x > 0 || y > 0 {
-		a.moveX = math.RoundToEven(span{-x, x}.draw(r))
-		a.moveY = math.RoundToEven(span{-y, y}.draw(r))
+		a.MoveX = math.RoundToEven(span{-x, x}.draw(r))
+		a.MoveY = math.RoundToEven(span{-y, y}.draw(r))
 	}
-	a.scale = s.scale.draw(r)
-	a.shearX = s.shearX.draw(r)
-	a.shearY = s.shearY.draw(r)
+	a.Scale = s.scale.draw(r)
+	a.ShearX = s.shearX.draw(r)
+	a.ShearY = s.shearY.draw(r)
 	return a
 }

@@ -54,11 +54,11 @@ type Sample struct {
 // would have more pixels than [MaxPixels] allows.
 func (s *Sample) New(w, h int) *Image {
 	s.mustHold("New", w, h)
-	m := &s.engine.spare
-	m.Pix = forSpare(&s.pix, s.engine.img.Pix)
-	m.resize(w, h)
+	m := &s.engine.bytes.Spare
+	m.Pix = forSpare(&s.pix, s.engine.bytes.Pix)
+	m.Resize(w, h)
 	s.pix[1] = m.Pix
-	return m
+	return (*Image)(m)
 }
 
 // mustHold panics if a step asks for an image of w×h pixels that cannot be.
@@ -204,7 +204,7 @@ func (s *sampling) do(e *engine, r *rand.Rand) error {
 
 func (s *sampling) apply(e *engine, r *rand.Rand) error {
 	v := &e.sample
-	v.engine, v.step, v.Image = e, s, &e.img
+	v.engine, v.step, v.Image = e, s, (*Image)(&e.bytes.Image)
 	v.cells, v.sizes = v.cells[:0], v.sizes[:0]
 	if s.sees {
 		if err := e.annotations.settle(); err != nil {
@@ -219,12 +219,11 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		v.cells, v.sizes = append(v.cells, c), append(v.sizes, len(c.Bytes()))
 	}
 	v.Fields = e.slot.With(v.cells)
-	want := image.Pt(e.img.Width, e.img.Height)
-	v.pix = [2][]uint8{e.img.Pix, e.spare.Pix}
+	want := image.Pt(e.size())
+	v.pix = [2][]uint8{e.bytes.Pix, e.bytes.Spare.Pix}
 	if e.deep != nil {
-		v.Image, v.Planes = nil, &e.deep.img
-		v.values = [2][]float32{e.deep.img.Pix, e.deep.spare.Pix}
-		want = image.Pt(e.deep.img.Width, e.deep.img.Height)
+		v.Image, v.Planes = nil, (*Planes)(&e.deep.Planes)
+		v.values = [2][]float32{e.deep.Pix, e.deep.Spare.Pix}
 	}
 	if s.size != nil {
 		before := want
@@ -259,9 +258,9 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 
 // takeBack gives the engine's images their own memory again.
 func (s *Sample) takeBack() {
-	bothOwn(s.pix, &s.engine.img.Pix, &s.engine.spare.Pix)
+	bothOwn(s.pix, &s.engine.bytes.Pix, &s.engine.bytes.Spare.Pix)
 	if d := s.engine.deep; d != nil {
-		bothOwn(s.values, &d.img.Pix, &d.spare.Pix)
+		bothOwn(s.values, &d.Pix, &d.Spare.Pix)
 	}
 }
 
@@ -269,16 +268,15 @@ func (s *Sample) takeBack() {
 // varies.
 func (s *sampling) finish(e *engine, want image.Point, varies bool) error {
 	m := e.sample.Image
-	if m != &e.img && m != &e.spare {
+	if m != (*Image)(&e.bytes.Image) && m != (*Image)(&e.bytes.Spare) {
 		return errors.New("set Sample.Image to an image of its own: want the Image that was there, or one that Sample.New has made")
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Width < 1 || m.Height < 1 || len(m.Pix) != 4*m.Width*m.Height {
 		return fmt.Errorf("made %s, want %s: a step that changes the size has a method Size", sizeOf(m.Width, m.Height, len(m.Pix)), sizeOf(want.X, want.Y, 4*want.X*want.Y))
 	}
-	if m == &e.spare {
-		e.swap()
-	} else {
-		e.view = whole(m.Width, m.Height)
+	if m == (*Image)(&e.bytes.Spare) {
+		e.bytes.Swap()
 	}
+	e.moved()
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"image"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A sharedSource is an image of which one window is decoded for several engines.
@@ -26,7 +27,7 @@ func (s *sharedSource) begin(e *engine) {
 	s.source, s.limit, s.whole, s.window = e.src, e.limit, image.Rect(0, 0, w, h), image.Rectangle{}
 	s.known = false
 	if e.deep != nil {
-		s.channels = e.deep.channels
+		s.channels = e.deep.Planes.Channels
 	}
 }
 
@@ -34,7 +35,7 @@ func (s *sharedSource) begin(e *engine) {
 func (s *sharedSource) render(e *engine) {
 	w, h := e.size()
 	s.whole = image.Rect(0, 0, w, h)
-	s.window, s.pix = s.whole, e.img.Pix
+	s.window, s.pix = s.whole, e.bytes.Pix
 	if e.deep != nil {
 		s.renderDeep(e.deep)
 	}
@@ -52,7 +53,7 @@ func (s *sharedSource) load(window image.Rectangle) error {
 		return err
 	}
 	s.window = image.Rectangle{}
-	s.pix = grow(s.pix, 4*window.Dx()*window.Dy())
+	s.pix = raster.Grow(s.pix, 4*window.Dx()*window.Dy())
 	if err := s.decode(s.pix, 4*window.Dx(), window); err != nil {
 		return err
 	}

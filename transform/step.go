@@ -43,12 +43,13 @@ func (c custom) add(p *program) error {
 	if err := p.beforeTensor(); err != nil {
 		return fmt.Errorf("%w (ApplyPlanes is for steps of your own after ToTensor)", err)
 	}
-	return p.edit(c)
+	return p.editBytes(c)
 }
 
-func (c custom) edit(img *Image, r *rand.Rand, s *scratch) error {
+func (c custom) edit(e *engine, r *rand.Rand) error {
+	img := (*Image)(&e.bytes.Image)
 	w, h, before := img.Width, img.Height, img.Pix
-	err := guard(s.of, func() error { return c.t.Apply(img, r) })
+	err := guard(e.of, func() error { return c.t.Apply(img, r) })
 	img.Pix = inOwn(before, img.Pix)
 	if err != nil {
 		return fmt.Errorf("transform: %v: %w", c, err)

@@ -4,6 +4,8 @@ import (
 	"image"
 	"math"
 	"slices"
+
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A track is how the pixels of an image have moved, as far as columns and rows move
@@ -102,7 +104,7 @@ func (s shift) back(index []int32) {
 			at = min(int(math.Floor(float64(float32(at)*s.scale))), s.n-1)
 		case shiftPad:
 			if at < 0 || at >= s.n {
-				at = s.mode.index(at, s.n)
+				at = raster.PadMode(s.mode).Index(at, s.n)
 			}
 		}
 		if at < 0 || at >= s.n {

@@ -1,6 +1,7 @@
-package transform
+package raster
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -9,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/resize"
 )
 
 // augmentGolden holds torchvision's results, which testdata/augment.py wrote.
 type augmentGolden struct {
-	Draws map[string]json.RawMessage
 	Near  []augmentCase // with all bytes
 	Cases []augmentCase
 }
@@ -48,14 +49,14 @@ func (c augmentCase) String() string {
 
 func readAugmentGolden(t *testing.T) (g augmentGolden) {
 	t.Helper()
-	datatest.JSON(t, "testdata/augment.json", &g)
+	datatest.JSON(t, "../../testdata/augment.json", &g)
 	return g
 }
 
 // sampleImage is the image of augment.py.
-func sampleImage(w, h, k int) *Image {
-	img := &Image{}
-	img.resize(w, h)
+func sampleImage(w, h, k int) *Bytes {
+	img := &Bytes{}
+	img.Resize(w, h)
 	for i, v := range pixels(w, h) {
 		img.Pix[i/3*4+i%3] = v/uint8(k) + uint8(20*(k-1))
 	}
@@ -63,7 +64,7 @@ func sampleImage(w, h, k int) *Image {
 }
 
 // rgb are the bytes of an image without the fourth of each pixel.
-func rgb(img *Image) []uint8 {
+func rgb(img *Bytes) []uint8 {
 	var pix []uint8
 	for i := 0; i < len(img.Pix); i += 4 {
 		pix = append(pix, img.Pix[i:i+3]...)
@@ -72,72 +73,63 @@ func rgb(img *Image) []uint8 {
 }
 
 // run does what the case says to img.
-func (c augmentCase) run(img *Image, s *scratch) {
+func (c augmentCase) run(img *Bytes) {
 	a := append(c.args, make([]float64, 12)...)
-	p := painter{filter: [3]Filter{Nearest, Bilinear, Bicubic}[int(a[0])%3], fill: [3]uint8{7, 8, 9}}
-	warped := func(m mapping) {
-		s.spare.resize(c.w, c.h)
-		warp(&s.spare, img, &m, p)
-		*img, s.spare = s.spare, *img
-	}
+	p := Painter{Filter: [3]resize.Filter{resize.Nearest, resize.Bilinear, resize.Bicubic}[int(a[0])%3], Fill: [3]uint8{7, 8, 9}}
 	switch c.op {
 	case "jpeg":
-		if err := recode(img, int(a[0]), s); err != nil {
+		if err := img.Recode(int(a[0])); err != nil {
 			panic(err)
 		}
 	case "elastic":
-		f := field{x: make([]float32, c.w*c.h), y: make([]float32, c.w*c.h)}
-		for i := range f.x {
+		f := Field{X: make([]float32, c.w*c.h), Y: make([]float32, c.w*c.h)}
+		for i := range f.X {
 			x, y := i%c.w, i/c.w
-			f.x[i] = (float32((x*37+y*91+7)%64)/64 - 0.5) * float32(a[1])
-			f.y[i] = (float32((x*53+y*17+3)%64)/64 - 0.5) * float32(a[1])
+			f.X[i] = (float32((x*37+y*91+7)%64)/64 - 0.5) * float32(a[1])
+			f.Y[i] = (float32((x*53+y*17+3)%64)/64 - 0.5) * float32(a[1])
 		}
-		s.spare.resize(c.w, c.h)
-		f.paint(&s.spare, img, p)
-		*img, s.spare = s.spare, *img
+		img.Displace(&f, p)
 	case "blur":
-		s.blur.run(img, int(a[0]), int(a[1]), a[2])
+		img.Blur(int(a[0]), int(a[1]), a[2])
 	case "posterize":
-		posterize(img.Pix, int(a[0]))
+		img.Posterize(int(a[0]))
 	case "solarize":
-		solarize(img.Pix, a[0])
+		img.Solarize(a[0])
 	case "invert":
-		invert(img.Pix)
+		img.Invert()
 	case "autocontrast":
-		autocontrast(img.Pix)
+		img.Autocontrast()
 	case "equalize":
-		equalize(img.Pix)
+		img.Equalize()
 	case "sharpness":
-		adjustSharpness(img, a[0], s)
+		img.Sharpness(a[0])
 	case "rotate", "rotate around":
-		rotate(&s.spare, img, turn{angle: a[2], expand: a[1] == 1, centred: c.op == "rotate", cx: a[3], cy: a[4]}, p)
-		*img, s.spare = s.spare, *img
+		img.Rotate(Turn{Angle: a[2], Expand: a[1] == 1, Centred: c.op == "rotate", CX: a[3], CY: a[4]}, p)
 	case "affine":
-		warped(affinity{a[1], a[2], a[3], a[4], a[5], a[6]}.inverse(float64(c.w)/2, float64(c.h)/2))
+		img.Warp(Affinity{a[1], a[2], a[3], a[4], a[5], a[6]}.Inverse(float64(c.w)/2, float64(c.h)/2), c.w, c.h, p)
 	case "affine around":
-		warped(affinity{a[1], a[2], a[3], a[4], a[5], a[6]}.inverse(a[7], a[8]))
+		img.Warp(Affinity{a[1], a[2], a[3], a[4], a[5], a[6]}.Inverse(a[7], a[8]), c.w, c.h, p)
 	case "perspective":
-		warped(mapping(a[9:17]))
+		img.Warp(Mapping(a[9:17]), c.w, c.h, p)
 	case "augment":
-		space := map[string]func(int) scheme{"usual": usualScheme, "wide": wideScheme, "mild": mixScheme}[c.space](int(a[1]))
-		p.filter = [2]Filter{Nearest, Bilinear}[int(a[4])]
-		op := augmentation(a[0])
+		space := map[string]func(int) Scheme{"usual": UsualScheme, "wide": WideScheme, "mild": MildScheme}[c.space](int(a[1]))
+		p.Filter = [2]resize.Filter{resize.Nearest, resize.Bilinear}[int(a[4])]
+		op := Augmentation(a[0])
 		magnitude := 0.0
-		if op.graded() {
-			magnitude = a[3] * space.magnitude(op, int(a[2]), c.w, c.h)
+		if op.Graded() {
+			magnitude = a[3] * space.Magnitude(op, int(a[2]), c.w, c.h)
 		}
-		op.apply(img, magnitude, p, s)
+		op.Apply(img, magnitude, p)
 	default:
 		panic(c.op)
 	}
 }
 
 func TestAugmentationsAreTorchvisions(t *testing.T) {
-	var s scratch
 	wrong := map[string]int{}
 	for _, c := range readAugmentGolden(t).Cases {
 		img := sampleImage(c.w, c.h, c.k)
-		c.run(img, &s)
+		c.run(img)
 		if got := sum(rgb(img))[:6]; got != c.sum {
 			wrong[c.op]++
 			if wrong[c.op] < 4 {
@@ -151,14 +143,13 @@ func TestAugmentationsAreTorchvisions(t *testing.T) {
 }
 
 func TestBlurAndElasticAreWithinOneLevelOfTorchvisions(t *testing.T) {
-	var s scratch
 	for _, c := range readAugmentGolden(t).Near {
 		want, err := hex.DecodeString(c.sum)
 		if err != nil {
 			t.Fatal(err)
 		}
 		img := sampleImage(c.w, c.h, c.k)
-		c.run(img, &s)
+		c.run(img)
 		for i, v := range rgb(img) {
 			if d := int(v) - int(want[i]); d < -1 || d > 1 {
 				t.Errorf("%v: value %d is %d, want %d", c, i, v, want[i])
@@ -179,11 +170,31 @@ func TestCornersAreTorchvisions(t *testing.T) {
 		for i := range to {
 			to[i] = image.Pt(int(c.args[2*i+1]), int(c.args[2*i+2]))
 		}
-		got := toCorners(c.w, c.h, to)
+		got := ToCorners(c.w, c.h, to)
 		for i, want := range c.args[9:] {
 			if math.Abs(got[i]-want) > 1e-6*max(1, math.Abs(want)) {
 				t.Errorf("%v: number %d is %v, want %v", c, i, got[i], want)
 			}
 		}
 	}
+}
+
+// pixels is the image that the scripts of the golden data make.
+func pixels(w, h int) []uint8 {
+	pix := make([]uint8, 0, 3*w*h)
+	for y := range uint32(h) {
+		for x := range uint32(w) {
+			for c := range uint32(3) {
+				v := (x*x*(7+c) + y*y*(5-c) + x*y*(c+1)) >> 4
+				noise := ((x*73 + y*151 + c*199) * (x + 2*y + 3*c + 1)) & 63
+				pix = append(pix, uint8(v+noise))
+			}
+		}
+	}
+	return pix
+}
+
+func sum(pix []uint8) string {
+	s := sha256.Sum256(pix)
+	return hex.EncodeToString(s[:])
 }

@@ -1,4 +1,4 @@
-package transform
+package raster
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/resize"
 )
 
 // A deepColourCase is one of testdata/deepcolours.json.
@@ -21,14 +22,11 @@ type deepColourCase struct {
 
 var deepDtypes = map[string]dataset.Dtype{"uint8": dataset.Uint8, "uint16": dataset.Uint16, "int16": dataset.Int16, "float32": dataset.Float32}
 
-// engine is an engine with the image of the case, from a linear congruential generator.
-func (c *deepColourCase) engine() *engine {
-	s := c.Shape
-	e := &engine{limit: defaultMaxPixels, inside: true, view: whole(s[2], s[1])}
-	e.deep = &deepEngine{channels: s[0], dtype: deepDtypes[c.Dtype]}
-	m := &e.deep.img
-	m.resize(s[0], s[2], s[1])
-	m.Dtype = e.deep.dtype
+// image is the image of the case, from a linear congruential generator.
+func (c *deepColourCase) image() *Floats {
+	s, m := c.Shape, &Floats{}
+	m.Planes.Resize(s[0], s[2], s[1])
+	m.Dtype = deepDtypes[c.Dtype]
 	x := c.Seed
 	for i := range m.Pix {
 		x = 1664525*x + 1013904223
@@ -43,7 +41,7 @@ func (c *deepColourCase) engine() *engine {
 			m.Pix[i] = float32(x>>8) / (1 << 24)
 		}
 	}
-	return e
+	return m
 }
 
 // want is torchvision's values.
@@ -67,18 +65,18 @@ func toFloats[T uint8 | uint16 | int16](values []T) []float32 {
 	return all
 }
 
-var augmentations = map[string]augmentation{
-	"Identity": identity, "ShearX": shearX, "ShearY": shearY, "TranslateX": translateX, "TranslateY": translateY, "Rotate": rotation,
-	"Brightness": brightness, "Color": colour, "Contrast": contrast, "Sharpness": sharpness, "Posterize": posterization,
-	"Solarize": solarization, "AutoContrast": autoContrast, "Equalize": equalization, "Invert": inversion,
+var augmentations = map[string]Augmentation{
+	"Identity": Identity, "ShearX": ShearX, "ShearY": ShearY, "TranslateX": TranslateX, "TranslateY": TranslateY, "Rotate": Rotation,
+	"Brightness": Brightness, "Color": Colour, "Contrast": Contrast, "Sharpness": Sharpness, "Posterize": Posterization,
+	"Solarize": Solarization, "AutoContrast": AutoContrast, "Equalize": Equalization, "Invert": Inversion,
 }
 
-var filtersOf = map[string]Filter{"nearest": Nearest, "bilinear": Bilinear, "bicubic": Bicubic}
+var filtersOf = map[string]resize.Filter{"nearest": resize.Nearest, "bilinear": resize.Bilinear, "bicubic": resize.Bicubic}
 
 // vectorsOf are vectors of up to three pixels, from a linear congruential generator.
-func vectorsOf(m *Planes, seed uint32) *field {
-	var f field
-	for _, v := range []*[]float32{&f.x, &f.y} {
+func vectorsOf(m *Floats, seed uint32) *Field {
+	var f Field
+	for _, v := range []*[]float32{&f.X, &f.Y} {
 		for range m.Width * m.Height {
 			seed = 1664525*seed + 1013904223
 			*v = append(*v, (float32(seed>>8)/(1<<24)-0.5)*6)
@@ -88,16 +86,14 @@ func vectorsOf(m *Planes, seed uint32) *field {
 }
 
 // run does a step of the case.
-func (c *deepColourCase) run(t *testing.T, e *engine, step []any) {
-	m := &e.deep.img
-	d := depthOf(m.Dtype)
+func (c *deepColourCase) run(t *testing.T, m *Floats, step []any) {
+	d := m.depth()
 	arg := func(i int) float64 { return step[i].(float64) }
-	var err error
 	switch name := step[0].(string); name {
 	case "dark":
 		for i, v := range m.Pix {
-			if d.whole {
-				m.Pix[i] = min(float32(int32(v)&32767>>2), d.most)
+			if d.Whole {
+				m.Pix[i] = min(float32(int32(v)&32767>>2), d.Most)
 			} else {
 				m.Pix[i] = v * v
 			}
@@ -107,33 +103,30 @@ func (c *deepColourCase) run(t *testing.T, e *engine, step []any) {
 			m.Pix[i] = float32(v*2) - 0.5
 		}
 	case "brightness":
-		deepAdjusters[0](d, m, arg(1))
+		m.Brightness(arg(1))
 	case "contrast":
-		deepAdjusters[1](d, m, arg(1))
+		m.Contrast(arg(1))
 	case "saturation":
-		deepAdjusters[2](d, m, arg(1))
+		m.Saturation(arg(1))
 	case "hue":
-		deepAdjusters[3](d, m, arg(1))
+		m.Hue(arg(1))
 	case "grey":
-		err = grayscale{int(arg(1)), -1}.editDeep(e, m, nil)
+		m.Grey(int(arg(1)))
 	case "equalize":
-		equalizeDeep(m, d)
+		m.Equalize()
 	case "posterize":
-		posterizeDeep(m, d, int(arg(1)))
+		m.Posterize(int(arg(1)))
 	case "sharpness":
-		e.deep.sharpen(e, arg(1))
+		m.Sharpness(arg(1))
 	case "noise":
-		err = noise{mean: arg(1)}.editDeep(e, m, rand.New(rand.NewPCG(1, 1)))
+		m.Noise(arg(1), 0, rand.New(rand.NewPCG(1, 1)))
 	case "elastic":
-		e.deep.fill = []float32{float32(arg(3))}
-		e.deep.displace(e, vectorsOf(m, uint32(arg(2))), filtersOf[step[1].(string)])
+		m.Fill = []float32{float32(arg(3))}
+		m.Displace(vectorsOf(m, uint32(arg(2))), Painter{Filter: filtersOf[step[1].(string)]})
 	case "augment":
-		err = augmentations[step[1].(string)].applyDeep(e, arg(2), painter{filter: filtersOf[step[3].(string)]})
+		augmentations[step[1].(string)].Apply(m, arg(2), Painter{Filter: filtersOf[step[3].(string)]})
 	default:
 		t.Fatal(name)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -147,13 +140,12 @@ func TestDeepColoursAreTorchvisions(t *testing.T) {
 	}
 	same, all := map[string]int{}, map[string]int{}
 	for _, c := range cases {
-		e := c.engine()
+		m, last := c.image(), c.Steps[len(c.Steps)-1]
 		for _, step := range c.Steps {
-			c.run(t, e, step)
+			c.run(t, m, step)
 		}
-		m, last := &e.deep.img, c.Steps[len(c.Steps)-1]
 		name := last[0].(string)
-		whole, off := depthOf(m.Dtype).whole, 0.0
+		whole, off := m.depth().Whole, 0.0
 		if name == "augment" {
 			name = last[1].(string)
 		}
@@ -172,7 +164,7 @@ func TestDeepColoursAreTorchvisions(t *testing.T) {
 		if whole && off > 0 {
 			off = 1
 		}
-		if got := [3]int{m.Channels, m.Height, m.Width}; got != c.Result {
+		if got := [3]int{m.Channels(), m.Height, m.Width}; got != c.Result {
 			t.Errorf("%s %v %v: got the shape %v, want %v", c.Dtype, c.Shape, c.Steps, got, c.Result)
 			continue
 		}
@@ -203,18 +195,16 @@ func TestElasticImagesAreTorchvisions(t *testing.T) {
 			continue
 		}
 		n++
-		m := &c.engine().deep.img
-		src, dst := new(Image), new(Image)
-		src.resize(m.Width, m.Height)
-		dst.resize(m.Width, m.Height)
+		m, img := c.image(), new(Bytes)
+		img.Resize(m.Width, m.Height)
 		area := m.Width * m.Height
 		for i, v := range m.Pix {
-			src.Pix[4*(i%area)+i/area] = uint8(v)
+			img.Pix[4*(i%area)+i/area] = uint8(v)
 		}
 		fill := uint8(step[3].(float64))
-		vectorsOf(m, uint32(step[2].(float64))).paint(dst, src, painter{filtersOf[step[1].(string)], [3]uint8{fill, fill, fill}})
+		img.Displace(vectorsOf(m, uint32(step[2].(float64))), Painter{filtersOf[step[1].(string)], [3]uint8{fill, fill, fill}})
 		for i, want := range c.want() {
-			if got := float32(dst.Pix[4*(i%area)+i/area]); math.Abs(float64(got-want)) > 1 {
+			if got := float32(img.Pix[4*(i%area)+i/area]); math.Abs(float64(got-want)) > 1 {
 				t.Errorf("%v: value %d is %v, want %v", c.Steps, i, got, want)
 				break
 			}
@@ -227,6 +217,6 @@ func TestElasticImagesAreTorchvisions(t *testing.T) {
 
 func readDeepColours(t *testing.T) (cases []deepColourCase) {
 	t.Helper()
-	datatest.JSON(t, "testdata/deepcolours.json", &cases)
+	datatest.JSON(t, "../../testdata/deepcolours.json", &cases)
 	return cases
 }

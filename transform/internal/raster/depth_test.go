@@ -1,4 +1,4 @@
-package transform
+package raster
 
 import (
 	"encoding/base64"
@@ -20,12 +20,13 @@ func TestChangesOfDeepColoursAreTorchvisions(t *testing.T) {
 			Arg                 float64
 		}
 	}
-	datatest.JSON(t, "testdata/depth/golden.json", &golden)
+	datatest.JSON(t, "../../testdata/depth/golden.json", &golden)
 	if len(golden.Colours) < 50 {
 		t.Fatalf("%d cases", len(golden.Colours))
 	}
 	for _, c := range golden.Colours {
-		m := &Planes{Channels: c.Channels, Width: 6, Height: 5, Pix: make([]float32, c.Channels*30)}
+		m := &Floats{}
+		m.Planes.Resize(c.Channels, 6, 5)
 		x := uint32(20)
 		for i := range m.Pix {
 			x = 1664525*x + 1013904223
@@ -40,22 +41,22 @@ func TestChangesOfDeepColoursAreTorchvisions(t *testing.T) {
 				m.Pix[i] = float32(x>>8) / (1 << 24)
 			}
 		}
-		d, off := depthOf(m.Dtype), 0.0
+		off := 0.0
 		switch c.Name {
 		case "brightness":
-			d.blend(m.Pix, 0, c.Arg)
+			m.Brightness(c.Arg)
 		case "contrast":
-			d.blend(m.Pix, d.grey(m), c.Arg)
+			m.Contrast(c.Arg)
 			off = 1
 		case "invert":
-			invertDeep(m, d)
+			m.Invert()
 		case "solarize":
-			solarizeDeep(m, d, float32(c.Arg))
+			m.Solarize(c.Arg)
 		case "autocontrast":
-			autocontrastDeep(m, d)
+			m.Autocontrast()
 			off = 1
 		}
-		if !d.whole {
+		if !m.depth().Whole {
 			off = 2e-6
 		}
 		data, err := base64.StdEncoding.DecodeString(c.Values)

@@ -1,0 +1,212 @@
+package raster
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/resize"
+)
+
+// A Field is the vectors of ElasticTransform, in pixels.
+type Field struct {
+	X, Y   []float32
+	pass   []float32
+	kernel []float32
+}
+
+// Draw draws vectors for an image of w×h.
+func (f *Field) Draw(w, h int, alpha, sigma float64, r *rand.Rand) {
+	f.smooth(sigma)
+	for _, v := range []*[]float32{&f.X, &f.Y} {
+		if cap(*v) < w*h {
+			*v = make([]float32, w*h)
+		}
+		*v = (*v)[:w*h]
+		for i := range *v {
+			(*v)[i] = float32(2*r.Float64() - 1)
+		}
+		f.blur(*v, w, h)
+		for i := range *v {
+			(*v)[i] = float32((*v)[i] * float32(alpha/2)) // torchvision's unit is half of the side
+		}
+	}
+}
+
+// smooth makes the kernel: its middle, and what follows.
+func (f *Field) smooth(sigma float64) {
+	f.kernel = append(f.kernel[:0], 1)
+	if sigma == 0 {
+		return
+	}
+	n := int(8*sigma+1) / 2
+	sum := 1.0
+	for i := 1; i <= n; i++ {
+		v := math.Exp(-float64(i*i) / (2 * sigma * sigma))
+		f.kernel = append(f.kernel, float32(v))
+		sum += 2 * v
+	}
+	for i := range f.kernel {
+		f.kernel[i] /= float32(sum)
+	}
+}
+
+// blur smooths values with both passes of the kernel, which are reflected at the edges.
+func (f *Field) blur(v []float32, w, h int) {
+	if len(f.kernel) == 1 {
+		return
+	}
+	if cap(f.pass) < w*h {
+		f.pass = make([]float32, w*h)
+	}
+	pass := f.pass[:w*h]
+	for y := range h {
+		row := pass[w*y:][:w]
+		clear(row)
+		for i, k := range f.kernel {
+			above, below := v[w*Reflect.Index(y-i, h):][:w], v[w*Reflect.Index(y+i, h):][:w]
+			if i == 0 {
+				k /= 2 // the middle is added twice
+			}
+			for x := range row {
+				row[x] += float32(k * (above[x] + below[x]))
+			}
+		}
+	}
+	n := len(f.kernel) - 1
+	for y := range h {
+		row, out := pass[w*y:][:w], v[w*y:][:w]
+		for x := range out {
+			sum := float32(f.kernel[0] * row[x])
+			if x >= n && x+n < w {
+				for i := 1; i <= n; i++ {
+					sum += float32(f.kernel[i] * (row[x-i] + row[x+i]))
+				}
+			} else {
+				for i := 1; i <= n; i++ {
+					sum += float32(f.kernel[i] * (row[Reflect.Index(x-i, w)] + row[Reflect.Index(x+i, w)]))
+				}
+			}
+			out[x] = sum
+		}
+	}
+}
+
+// Paint makes dst what the vectors show of src, which has the same size.
+func (f *Field) Paint(dst, src *Image, p Painter) {
+	w, h := src.Width, src.Height
+	for y := range h {
+		row := dst.Pix[4*w*y:][:4*w]
+		FillRow(row, p.Fill)
+		for x := range w {
+			u, v := float64(x)+float64(f.X[w*y+x]), float64(y)+float64(f.Y[w*y+x])
+			out := row[4*x : 4*x+4 : 4*x+4]
+			if !near(u, w, p.Filter) || !near(v, h, p.Filter) {
+				continue
+			}
+			if p.Filter == resize.Nearest {
+				i, j := int(math.RoundToEven(u)), int(math.RoundToEven(v))
+				if i >= 0 && i < w && j >= 0 && j < h {
+					copy(out, src.Pix[4*(j*w+i):][:4])
+				}
+				continue
+			}
+			if p.Filter == resize.Bicubic {
+				src.blendedCubic(out, u, v, p.Fill)
+			} else {
+				src.blended(out, u, v, p.Fill)
+			}
+		}
+	}
+}
+
+// blended writes the colour at (u, v), where whole numbers are the centres of pixels. As in
+// torchvision, pixels outside the image are black, and then the fill is blended in by how much of
+// them there is.
+func (m *Image) blended(out []uint8, u, v float64, fill [3]uint8) {
+	x, y := int(math.Floor(u)), int(math.Floor(v))
+	dx, dy := u-float64(x), v-float64(y)
+	inside := 0.0
+	var sum [3]float64
+	for i, weight := range [4]float64{(1 - dx) * (1 - dy), dx * (1 - dy), (1 - dx) * dy, dx * dy} {
+		px, py := x+i&1, y+i>>1
+		if px < 0 || px >= m.Width || py < 0 || py >= m.Height {
+			continue
+		}
+		inside += weight
+		p := m.Pix[4*(py*m.Width+px):][:3]
+		for c := range sum {
+			sum[c] += float64(weight * float64(p[c]))
+		}
+	}
+	for c, s := range sum {
+		back := float64(fill[c])
+		out[c] = uint8(math.RoundToEven(float64(inside*(s-back)) + back))
+	}
+}
+
+// near reports whether the filter reads pixels of a side of n at a place.
+func near(at float64, n int, f resize.Filter) bool {
+	reach := 1.0
+	if f == resize.Bicubic {
+		reach = 2
+	}
+	return at > -reach && at < float64(n-1)+reach
+}
+
+// blendedCubic is blended with the 16 nearest pixels.
+func (m *Image) blendedCubic(out []uint8, u, v float64, fill [3]uint8) {
+	x, y := int(math.Floor(u)), int(math.Floor(v))
+	across, down := cubicWeights(u-float64(x)), cubicWeights(v-float64(y))
+	inside := 0.0
+	var sum [3]float64
+	for j, ky := range down {
+		for i, kx := range across {
+			px, py := x-1+i, y-1+j
+			if px < 0 || px >= m.Width || py < 0 || py >= m.Height {
+				continue
+			}
+			weight := float64(kx * ky)
+			inside += weight
+			p := m.Pix[4*(py*m.Width+px):][:3]
+			for c := range sum {
+				sum[c] += float64(weight * float64(p[c]))
+			}
+		}
+	}
+	for c, s := range sum {
+		back := float64(fill[c])
+		out[c] = uint8(math.RoundToEven(min(max(float64(inside*(s-back))+back, 0), 255)))
+	}
+}
+
+// cubicWeights are those of the four pixels around a place that is d after the second one, by Keys'
+// cubic convolution with a = -0.75, as in torch's grid_sample.
+func cubicWeights(d float64) [4]float64 {
+	const a = -0.75
+	inner := func(x float64) float64 { return float64(float64(float64(float64((a+2)*x)-(a+3))*x)*x) + 1 }
+	outer := func(x float64) float64 {
+		return float64(float64(float64(float64(float64(a*x)-5*a)*x)+8*a)*x) - 4*a
+	}
+	return [4]float64{outer(1 + d), inner(d), inner(1 - d), outer(2 - d)}
+}
+
+// Displace is within one level of torchvision's, which is the same for PIL images and tensors.
+func (m *Bytes) Displace(f *Field, p Painter) {
+	m.Spare.Resize(m.Width, m.Height)
+	f.Paint(&m.Spare, &m.Image, p)
+	m.Swap()
+}
+
+// Displace is that of torchvision's tensors.
+func (m *Floats) Displace(f *Field, p Painter) {
+	w, h := m.Width, m.Height
+	m.makeSpare(w, h)
+	for y := range h {
+		for x := range w {
+			i := w*y + x
+			m.paint(i, float64(x)+float64(f.X[i]), float64(y)+float64(f.Y[i]), p.Filter)
+		}
+	}
+	m.settleSpare(p.Filter)
+	m.Swap()
+}

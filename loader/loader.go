@@ -47,8 +47,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/plan"
@@ -151,20 +149,22 @@ func (l *Loader) allocate() error {
 		Seed: c.seed, Policy: assemble.Policy(c.policy), Help: c.help, Unordered: c.unordered,
 		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Measured: c.auto, Hooks: l.hooks(),
 	})
-	var group errgroup.Group
-	group.SetLimit(max(1, c.workers))
+	var touching sync.WaitGroup
+	turns := make(chan struct{}, max(1, c.workers))
 	for range count {
 		s, err := l.pool.Add()
 		if err != nil {
-			group.Wait()
+			touching.Wait()
 			return errors.Join(fmt.Errorf("loader: %w", err), l.Close())
 		}
-		group.Go(func() error {
+		turns <- struct{}{}
+		touching.Go(func() {
 			s.Touch()
-			return nil
+			<-turns
 		})
 	}
-	return group.Wait()
+	touching.Wait()
+	return nil
 }
 
 // Close ends the loop that runs, if any, and waits for its workers. Then it frees the loader's memory and closes the

@@ -7,7 +7,7 @@ import (
 )
 
 func TestTIFFIsTurnedWithoutExifTranspose(t *testing.T) {
-	folder := filepath.Join("..", "internal", "tiff", "testdata")
+	folder := filepath.Join("..", "internal", "codec", "tiff", "testdata")
 	for _, name := range []string{"orientation6-deflate.tif", "jpeg-orientation6.tif", "xmp6.tif"} {
 		data, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {

@@ -146,6 +146,41 @@ func TestAnArchiveOfMuchThatIsSkippedIsAnError(t *testing.T) {
 	})
 }
 
+// TestLongNamesOfAnArchiveTakeLittle has many names of a megabyte, which a kilobyte of the file describes.
+func TestLongNamesOfAnArchiveTakeLittle(t *testing.T) {
+	const long = 1 << 20
+	var header bytes.Buffer
+	if err := tar.NewWriter(&header).WriteHeader(&tar.Header{Name: "name", Typeflag: tar.TypeReg, Mode: 0o644, Size: long}); err != nil {
+		t.Fatal(err)
+	}
+	file := bytes.Clone(header.Bytes())
+	name := bytes.Clone(file)
+	name[156] = tar.TypeGNULongName
+	copy(name[148:156], "        ")
+	sum := 0
+	for _, c := range name {
+		sum += int(c)
+	}
+	copy(name[148:156], fmt.Sprintf("%06o\x00 ", sum))
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	for k := range 48 {
+		z.Write(name)
+		z.Write(bytes.Repeat([]byte("x"), long))
+		if k%2 > 0 {
+			z.Write(file)
+			z.Write(make([]byte, long))
+		}
+	}
+	z.Close()
+	fsys := fstest.MapFS{"cifar-10-binary.tar.gz": {Data: b.Bytes()}}
+	hostile.Bounded(t, b.Len(), 0, func() {
+		if _, err := dataset.CIFAR10(fsys, dataset.Train); !errors.Is(err, budget.ErrExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestCIFARReadsTheBinaryVersionsArchive(t *testing.T) {
 	fsys := fstest.MapFS{}
 	for name, file := range cifar10() {

@@ -38,13 +38,13 @@ func sameDraws(t *testing.T, name string, got, want map[string]int) {
 	}
 }
 
-// onePixel is an engine with an image of one pixel.
-func onePixel(red, green, blue uint8) *engine {
-	e := &engine{}
-	e.frame = &e.bytes
-	e.bytes.Image = raster.Image{Width: 1, Height: 1, Pix: []uint8{red, green, blue, 0}}
+// onePixel is an engine with an image of one pixel, and its frame.
+func onePixel(red, green, blue uint8) (*engine, *byteFrame) {
+	f := &byteFrame{}
+	f.Image = raster.Image{Width: 1, Height: 1, Pix: []uint8{red, green, blue, 0}}
+	e := &engine{frame: f}
 	e.moved()
-	return e
+	return e, f
 }
 
 // readDraws is the counts of what torchvision draws, which testdata/augment.py wrote.
@@ -73,13 +73,13 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		return func() string {
-			e := onePixel(0, 0, 0)
+			e, f := onePixel(0, 0, 0)
 			e.slot = slot
 			if err := p.ops[0].do(e, r); err != nil {
 				t.Fatal(err)
 			}
 			text := ""
-			for v := e.bytes.Pix[0]; v > 0; v /= 4 {
+			for v := f.Pix[0]; v > 0; v /= 4 {
 				text = string('0'+v%4-1) + text
 			}
 			return text
@@ -91,7 +91,7 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	bucket := func(v, low, high float64, bins int) string {
 		return fmt.Sprint(min(int(float64(bins)*(v-low)/(high-low)), bins-1))
 	}
-	var f raster.Field
+	var vectors raster.Field
 	corner := func(i int) func() string {
 		return func() string {
 			c := RandomPerspective(0.5, 1).draw(30, 20, r)[i]
@@ -118,16 +118,16 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 		"RandomPerspective upper left":  corner(0),
 		"RandomPerspective lower right": corner(2),
 		"GaussianNoise": func() string {
-			e := onePixel(100, 100, 100)
+			e, f := onePixel(100, 100, 100)
 			if err := (noise{0.05, 0.1}).edit(e, r); err != nil {
 				t.Fatal(err)
 			}
-			return bucket(float64(e.bytes.Pix[0]), 20, 200, 30)
+			return bucket(float64(f.Pix[0]), 20, 200, 30)
 		},
 		"RandomChannelPermutation": func() string {
-			e := onePixel('0', '1', '2')
+			e, f := onePixel('0', '1', '2')
 			e.permute(r)
-			return string(e.bytes.Pix[:3])
+			return string(f.Pix[:3])
 		},
 		"RandomPhotometricDistort": func() string {
 			_, does, _ := RandomPhotometricDistort(0.3).draw(r)
@@ -138,12 +138,12 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 			return text
 		},
 		"ElasticTransform x": func() string {
-			f.Draw(9, 8, 50, 1.5, r)
-			return bucket(float64(f.X[3*9+7]), -16, 16, 20)
+			vectors.Draw(9, 8, 50, 1.5, r)
+			return bucket(float64(vectors.X[3*9+7]), -16, 16, 20)
 		},
 		"ElasticTransform y": func() string {
-			f.Draw(9, 8, 50, 1.5, r)
-			return bucket(float64(f.Y[3*9+7]), -16, 16, 20)
+			vectors.Draw(9, 8, 50, 1.5, r)
+			return bucket(float64(vectors.Y[3*9+7]), -16, 16, 20)
 		},
 		"AugMix own weight":  func() string { return bucket(float64(AugMix().Alpha(0.7).draw(nil, r)[0]), 0, 1, 20) },
 		"AugMix first chain": func() string { return bucket(float64(AugMix().Alpha(2).draw(nil, r)[1]), 0, 1, 20) },

@@ -55,7 +55,7 @@ func drawnNumbers(t *testing.T, s geometry, n int) (numbers [5][]float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(17, 4))
 	boxes := []float32{10, 20, 60, 70, 100, 30, 180, 110, 5, 100, 25, 115}
-	var e engine
+	e := engine{frame: &byteFrame{}}
 	e.annotations = &annotations{}
 	for range n {
 		e.begin(nil, 200, 120, e.slot)

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A lane applies the steps to one image after the other. It keeps its memory
@@ -23,13 +22,10 @@ func newLane(p *program) *lane {
 	l := &lane{program: p, output: p.output}
 	l.files.own = formatsOf(p.formats, p.field)
 	l.engine.of = p.field
-	l.files.limit, l.engine.limit, l.engine.pillow = p.limit, p.limit, p.pillow
+	l.files.limit, l.engine.limit = p.limit, p.limit
 	l.files.jpeg.AllowTruncated = p.cut
 	l.files.tiff.Stored, l.files.tiff.Codecs = p.deep != nil, p.codecs
-	l.engine.frame = &l.engine.bytes
-	if l.engine.deep = newDeepEngine(p.deep); l.engine.deep != nil {
-		l.engine.frame = l.engine.deep
-	}
+	l.engine.frame = newFrame(p)
 	return l
 }
 
@@ -87,9 +83,5 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 	case w != o.w || h != o.h:
 		return fmt.Errorf("transform: the steps made %s, want %d×%d", pixelsOf(w, h), o.h, o.w)
 	}
-	if err := e.prepare(); err != nil {
-		return err
-	}
-	e.row = raster.Grow(e.row, 4*w)
-	return nil
+	return e.frame.prepare(e)
 }

@@ -80,11 +80,11 @@ func (s planar) do(e *engine, r *rand.Rand) error {
 		return err
 	}
 	e.slot.Stage(dataset.StageAugment)
-	d := e.deep
-	if err := s.apply(e.of, (*Planes)(&d.Planes), r); err != nil {
+	f := e.frame.(*floatFrame)
+	if err := s.apply(e.of, (*Planes)(&f.Planes), r); err != nil {
 		return err
 	}
-	raster.DepthOf(d.Dtype).Settle(d.Pix)
+	raster.DepthOf(f.Dtype).Settle(f.Pix)
 	return nil
 }
 

@@ -24,5 +24,5 @@ func (s quality) add(p *program) error {
 }
 
 func (s quality) edit(e *engine, r *rand.Rand) error {
-	return e.bytes.Recode(s.least + r.IntN(s.greatest-s.least+1))
+	return e.frame.(*byteFrame).Recode(s.least + r.IntN(s.greatest-s.least+1))
 }

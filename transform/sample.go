@@ -47,6 +47,9 @@ type Sample struct {
 
 	pix    [2][]uint8   // the engine's memory of Image and of what New has made
 	values [2][]float32 // that of Planes and NewPlanes
+
+	channels int // those of Planes
+	dtype    dataset.Dtype
 }
 
 // New makes an image of w×h pixels with undefined content, in memory of the worker.
@@ -54,11 +57,27 @@ type Sample struct {
 // would have more pixels than [MaxPixels] allows.
 func (s *Sample) New(w, h int) *Image {
 	s.mustHold("New", w, h)
-	m := &s.engine.bytes.Spare
-	m.Pix = forSpare(&s.pix, s.engine.bytes.Pix)
-	m.Resize(w, h)
-	s.pix[1] = m.Pix
-	return (*Image)(m)
+	f := s.engine.frame.(*byteFrame)
+	f.Spare.Pix = forSpare(&s.pix, f.Pix)
+	f.Spare.Resize(w, h)
+	s.pix[1] = f.Spare.Pix
+	return (*Image)(&f.Spare)
+}
+
+// NewPlanes is New for images of [Depth16]: planes of w×h pixels, with the channels and the dtype of
+// the sample's Planes. It panics without Depth16.
+func (s *Sample) NewPlanes(w, h int) *Planes {
+	f, ok := s.engine.frame.(*floatFrame)
+	if !ok {
+		panic("transform: NewPlanes: only with Depth16: without it the image is Sample.Image, and Sample.New makes another")
+	}
+	s.mustHold("NewPlanes", w, h)
+	m := (*Planes)(&f.Spare)
+	m.Pix = forSpare(&s.values, f.Pix)
+	f.Spare.Resize(s.channels, w, h)
+	m.Dtype = s.dtype
+	s.values[1] = m.Pix
+	return m
 }
 
 // mustHold panics if a step asks for an image of w×h pixels that cannot be.
@@ -204,7 +223,8 @@ func (s *sampling) do(e *engine, r *rand.Rand) error {
 
 func (s *sampling) apply(e *engine, r *rand.Rand) error {
 	v := &e.sample
-	v.engine, v.step, v.Image = e, s, (*Image)(&e.bytes.Image)
+	v.engine, v.step, v.Image, v.Planes = e, s, nil, nil
+	e.frame.lend(v)
 	v.cells, v.sizes = v.cells[:0], v.sizes[:0]
 	if s.sees {
 		if err := e.annotations.settle(); err != nil {
@@ -220,11 +240,6 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 	}
 	v.Fields = e.slot.With(v.cells)
 	want := image.Pt(e.size())
-	v.pix = [2][]uint8{e.bytes.Pix, e.bytes.Spare.Pix}
-	if e.deep != nil {
-		v.Image, v.Planes = nil, (*Planes)(&e.deep.Planes)
-		v.values = [2][]float32{e.deep.Pix, e.deep.Spare.Pix}
-	}
 	if s.size != nil {
 		before := want
 		if err := guard(e.of, func() error { want.X, want.Y = s.size.Size(before.X, before.Y); return nil }); err != nil {
@@ -232,7 +247,7 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		}
 	}
 	err := guard(e.of, func() error { return s.t.ApplySample(v, r) })
-	v.takeBack()
+	e.frame.takeBack(v)
 	if err != nil {
 		return err
 	}
@@ -242,41 +257,13 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		}
 	}
 	varies := s.size != nil && want == image.Point{}
-	if e.deep != nil {
-		if err := s.finishDeep(e, want, varies); err != nil {
-			return err
-		}
-	} else if err := s.finish(e, want, varies); err != nil {
+	if err := e.frame.finish(v, want, varies); err != nil {
 		return err
 	}
+	e.moved()
 	if a := e.annotations; a != nil {
 		a.w, a.h = e.size()
 		return s.finishMasks(a, a.w, a.h)
 	}
-	return nil
-}
-
-// takeBack gives the engine's images their own memory again.
-func (s *Sample) takeBack() {
-	bothOwn(s.pix, &s.engine.bytes.Pix, &s.engine.bytes.Spare.Pix)
-	if d := s.engine.deep; d != nil {
-		bothOwn(s.values, &d.Pix, &d.Spare.Pix)
-	}
-}
-
-// finish makes the sample's Image the current one. Want is its size, or (0, 0) if that
-// varies.
-func (s *sampling) finish(e *engine, want image.Point, varies bool) error {
-	m := e.sample.Image
-	if m != (*Image)(&e.bytes.Image) && m != (*Image)(&e.bytes.Spare) {
-		return errors.New("set Sample.Image to an image of its own: want the Image that was there, or one that Sample.New has made")
-	}
-	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Width < 1 || m.Height < 1 || len(m.Pix) != 4*m.Width*m.Height {
-		return fmt.Errorf("made %s, want %s: a step that changes the size has a method Size", sizeOf(m.Width, m.Height, len(m.Pix)), sizeOf(want.X, want.Y, 4*want.X*want.Y))
-	}
-	if m == (*Image)(&e.bytes.Spare) {
-		e.bytes.Swap()
-	}
-	e.moved()
 	return nil
 }

@@ -4,18 +4,18 @@ import (
 	"image"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A sharedSource is an image of which one window is decoded for several engines.
 type sharedSource struct {
 	source
+	frame  frame // of the engine that began with it
 	limit  int
 	whole  image.Rectangle
 	window image.Rectangle // what pix holds
 	pix    []byte
 
-	// With Depth16, otherwise channels is 0.
+	// With Depth16.
 	channels int
 	dtype    dataset.Dtype
 	known    bool // what dtype is
@@ -25,20 +25,15 @@ type sharedSource struct {
 func (s *sharedSource) begin(e *engine) {
 	w, h := e.size()
 	s.source, s.limit, s.whole, s.window = e.src, e.limit, image.Rect(0, 0, w, h), image.Rectangle{}
-	s.known = false
-	if e.deep != nil {
-		s.channels = e.deep.Planes.Channels
-	}
+	s.known, s.frame, s.channels = false, e.frame, e.frame.Channels()
 }
 
 // render begins with the image that e has made.
 func (s *sharedSource) render(e *engine) {
 	w, h := e.size()
 	s.whole = image.Rect(0, 0, w, h)
-	s.window, s.pix = s.whole, e.bytes.Pix
-	if e.deep != nil {
-		s.renderDeep(e.deep)
-	}
+	s.window, s.frame = s.whole, e.frame
+	e.frame.share(s)
 }
 
 // load decodes a window, unless it is there.
@@ -46,15 +41,11 @@ func (s *sharedSource) load(window image.Rectangle) error {
 	if window.In(s.window) {
 		return nil
 	}
-	if s.channels > 0 {
-		return s.loadDeep(window)
-	}
-	if err := checkSize(window.Dx(), window.Dy(), s.limit); err != nil {
+	if err := checkValues(window.Dx(), window.Dy(), s.frame.cost(), s.limit); err != nil {
 		return err
 	}
 	s.window = image.Rectangle{}
-	s.pix = raster.Grow(s.pix, 4*window.Dx()*window.Dy())
-	if err := s.decode(s.pix, 4*window.Dx(), window); err != nil {
+	if err := s.frame.load(s, window); err != nil {
 		return err
 	}
 	s.window = window
@@ -72,4 +63,30 @@ func (s *sharedSource) pixels(r image.Rectangle) (pix []byte, pitch int, err err
 	pitch = 4 * s.window.Dx()
 	at := r.Min.Sub(s.window.Min)
 	return s.pix[at.Y*pitch+4*at.X:], pitch, nil
+}
+
+// samples is the result of loadDeep if there is one, otherwise that of the source.
+func (s *sharedSource) samples() (int, dataset.Dtype, error) {
+	if s.known {
+		return s.channels, s.dtype, nil
+	}
+	return s.source.(deepSource).samples()
+}
+
+// decodeDeep copies values. If r is not in the window, it decodes the whole image.
+func (s *sharedSource) decodeDeep(dst []float32, r image.Rectangle) error {
+	if !r.In(s.window) {
+		if err := s.load(s.whole); err != nil {
+			return err
+		}
+	}
+	w, h := s.window.Dx(), s.window.Dy()
+	at := r.Min.Sub(s.window.Min)
+	for c := range s.channels {
+		for y := range r.Dy() {
+			copy(dst[:r.Dx()], s.values[c*w*h+(at.Y+y)*w+at.X:])
+			dst = dst[r.Dx():]
+		}
+	}
+	return nil
 }

@@ -47,7 +47,7 @@ func (c custom) add(p *program) error {
 }
 
 func (c custom) edit(e *engine, r *rand.Rand) error {
-	img := (*Image)(&e.bytes.Image)
+	img := (*Image)(&e.frame.(*byteFrame).Image)
 	w, h, before := img.Width, img.Height, img.Pix
 	err := guard(e.of, func() error { return c.t.Apply(img, r) })
 	img.Pix = inOwn(before, img.Pix)

@@ -1,0 +1,249 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/raster"
+)
+
+// A deepSource gives the values of an image before the first step.
+type deepSource interface {
+	// samples is the number of channels and their dtype.
+	samples() (channels int, dtype dataset.Dtype, err error)
+	// decodeDeep writes a window of the image, one plane after the other without gaps.
+	decodeDeep(dst []float32, window image.Rectangle) error
+}
+
+// A floatFrame is a frame of the values of Depth16: planes of float32.
+type floatFrame struct {
+	raster.Floats
+	plan   *deepPlan
+	stored int // the channels of the files or arrays
+
+	x, y   resize.FloatWeights
+	window []float32
+	pix    []float32 // what the view shows
+	pitch  int       // from a row to the next
+	plane  int       // from a channel to the next
+	mid    []float32 // after the horizontal pass, from row y.Lo
+	wide   []float32
+	stride int // of mid
+	layer  int // of mid, from a channel to the next
+	row    []float32
+}
+
+// begin forgets the last image, whose channels Grayscale may have changed.
+func (f *floatFrame) begin(src source) {
+	f.Planes.Channels = f.stored
+	if shared, ok := src.(*sharedSource); ok {
+		f.Planes.Channels = shared.channels
+	}
+}
+
+func (f *floatFrame) cost() int { return f.Channels() }
+
+// open asks the source what it has, unless the steps have begun.
+func (f *floatFrame) open(e *engine) error {
+	if e.inside {
+		return nil
+	}
+	var err error
+	if f.Dtype, err = checkSamples(e.src.(deepSource), f.Channels()); err != nil {
+		return err
+	}
+	return f.checkFill()
+}
+
+// checkFill checks that the dtype has the values of the fill.
+func (f *floatFrame) checkFill() error {
+	kind := raster.DepthOf(f.Dtype)
+	for _, v := range f.Fill {
+		if kind.Whole && !(v >= kind.Least && v <= kind.Most && v == float32(math.Trunc(float64(v)))) {
+			return fmt.Errorf("transform: the image has %s values: want a Fill of Depth16 among them, not %v", f.Dtype, v)
+		}
+	}
+	return nil
+}
+
+// checkSamples checks that a source has this number of channels, and returns their dtype.
+func checkSamples(src deepSource, channels int) (dataset.Dtype, error) {
+	n, dtype, err := src.samples()
+	switch {
+	case err != nil:
+		return dtype, err
+	case n != channels:
+		return dtype, fmt.Errorf("transform: the image has %s, Depth16 wants %d", figures.Count(n, "channel", "channels"), channels)
+	case dtype == dataset.Dtype(0):
+		dtype = dataset.Float32
+	}
+	return dtype, nil
+}
+
+func (f *floatFrame) needs(v *view) image.Rectangle {
+	ax, ay := v.axes()
+	f.x.Compute(ax)
+	f.y.Compute(ay)
+	return image.Rect(f.x.Lo, f.y.Lo, f.x.Hi, f.y.Hi).Add(v.window.Min)
+}
+
+func (f *floatFrame) prepare(e *engine) error {
+	v := &e.view
+	if err := f.open(e); err != nil || v.part.Empty() {
+		return err
+	}
+	need := f.needs(v)
+	if err := f.pixels(e, need); err != nil {
+		return err
+	}
+	e.slot.Stage(dataset.StageResample)
+	ax, _ := v.axes()
+	if !ax.Reverse && ax.In == ax.Out {
+		f.mid, f.stride, f.layer = f.pix, f.pitch, f.plane
+		return nil
+	}
+	w, h := v.part.Dx(), need.Dy()
+	f.wide = raster.GrowFloats(f.wide, w*h*f.Channels())
+	f.mid, f.stride, f.layer = f.wide, w, w*h
+	for c := range f.Channels() {
+		f.x.Horizontal(f.mid[c*f.layer:], w, f.pix[c*f.plane:], f.pitch, h)
+	}
+	if f.Dtype == dataset.Uint8 && v.filter != resize.Nearest {
+		raster.SettleBytes(f.mid) // torch and Pillow have bytes between the two passes
+	}
+	return nil
+}
+
+// pixels makes f.pix the current image's values in r.
+func (f *floatFrame) pixels(e *engine, r image.Rectangle) error {
+	if e.inside {
+		f.pix, f.pitch, f.plane = f.Pix[r.Min.Y*f.Width+r.Min.X:], f.Width, f.Width*f.Height
+		return nil
+	}
+	if err := e.check(r.Dx(), r.Dy()); err != nil {
+		return err
+	}
+	f.window = raster.GrowFloats(f.window, f.Channels()*r.Dx()*r.Dy())
+	f.pix, f.pitch, f.plane = f.window, r.Dx(), r.Dx()*r.Dy()
+	return e.src.(deepSource).decodeDeep(f.window, r)
+}
+
+func (f *floatFrame) draw(v *view, w, h int) {
+	f.Spare.Resize(f.Channels(), w, h)
+	for c := range f.Channels() {
+		plane := f.Spare.Plane(c)
+		for y := range h {
+			f.rowOf(v, plane[y*w:][:w], c, y)
+		}
+	}
+}
+
+// rowOf writes row y of channel c of the canvas.
+func (f *floatFrame) rowOf(v *view, dst []float32, c, y int) {
+	if y < v.at.Min.Y || y >= v.at.Max.Y || v.at.Min.X > 0 || v.at.Max.X < v.canvas.X {
+		fillFloats(dst, f.Filling(c))
+	}
+	if y < v.at.Min.Y || y >= v.at.Max.Y {
+		return
+	}
+	out := dst[v.at.Min.X:v.at.Max.X]
+	f.y.Vertical(out, f.mid[c*f.layer:], f.stride, y-v.at.Min.Y)
+	switch {
+	case !v.resampled() || v.filter == resize.Nearest:
+	case f.Dtype == dataset.Uint8:
+		raster.SettleBytes(out)
+	default:
+		raster.DepthOf(f.Dtype).Settle(out)
+	}
+}
+
+func fillFloats(dst []float32, v float32) {
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+func (f *floatFrame) store(l *lane, out []byte, r *rand.Rand) error {
+	o, v := &l.output, &l.engine.view
+	if err := o.holds(f.Dtype); err != nil {
+		return err
+	}
+	direct := o.dtype == dataset.Float32 && o.planar()
+	f.row = raster.GrowFloats(f.row, o.w)
+	for c := range o.channels {
+		from := c
+		if o.reversed && o.channels == 3 {
+			from = o.from[c]
+		}
+		for y := range o.h {
+			row := f.row
+			if direct {
+				row = dense.Values[float32](out)[(c*o.h+y)*o.w:][:o.w]
+			}
+			f.rowOf(v, row, from, y)
+			if o.float {
+				f.plan.scale(o, row, c, f.Dtype)
+			}
+			if !direct {
+				o.storeRow(out, row, c, y)
+			}
+		}
+	}
+	size := o.dtype.Size()
+	o.blank(l.engine.shown, func(from, to int) { clear(out[from*size : to*size]) })
+	switch {
+	case o.full != nil:
+		o.full.erase(o, dense.Values[float32](out), r)
+	case o.halves != nil:
+		o.halves.erase(o, dense.Values[uint16](out), r)
+	}
+	return nil
+}
+
+func (f *floatFrame) load(s *sharedSource, window image.Rectangle) error {
+	var err error
+	if s.dtype, err = checkSamples(s.source.(deepSource), s.channels); err != nil {
+		return err
+	}
+	s.known = true
+	s.values = raster.GrowFloats(s.values, s.channels*window.Dx()*window.Dy())
+	return s.source.(deepSource).decodeDeep(s.values, window)
+}
+
+func (f *floatFrame) share(s *sharedSource) {
+	s.channels, s.dtype, s.known, s.values = f.Channels(), f.Dtype, true, f.Pix
+}
+
+func (f *floatFrame) lend(s *Sample) {
+	s.Planes = (*Planes)(&f.Planes)
+	s.values = [2][]float32{f.Pix, f.Spare.Pix}
+	s.channels, s.dtype = f.Channels(), f.Dtype
+}
+
+func (f *floatFrame) takeBack(s *Sample) { bothOwn(s.values, &f.Pix, &f.Spare.Pix) }
+
+func (f *floatFrame) finish(s *Sample, want image.Point, varies bool) error {
+	m := s.Planes
+	if m != (*Planes)(&f.Planes) && m != (*Planes)(&f.Spare) {
+		return errors.New("set Sample.Planes to planes of its own: want the Planes that were there, or those that Sample.NewPlanes has made")
+	}
+	if err := m.check(); err != nil {
+		return err
+	}
+	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Channels != s.channels || m.Dtype != s.dtype {
+		return fmt.Errorf("made %s, want %s of %s of %s: a step that changes the size has a method Size",
+			m.describe(), figures.Count(s.channels, "channel", "channels"), pixelsOf(want.X, want.Y), s.dtype.String())
+	}
+	raster.DepthOf(m.Dtype).Settle(m.Pix)
+	if m == (*Planes)(&f.Spare) {
+		f.Swap()
+	}
+	return nil
+}

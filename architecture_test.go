@@ -115,19 +115,21 @@ func TestAProgramCompilesFewPackages(t *testing.T) {
 	}
 }
 
-// TestTheLayersOfTheLoaderImportDownwards: each imports only those below it.
-func TestTheLayersOfTheLoaderImportDownwards(t *testing.T) {
-	const layers = "github.com/penstock-go/penstock/loader"
+// TestLayersImportDownwards: of the layers of the loader and of transform, each imports only those below it.
+func TestLayersImportDownwards(t *testing.T) {
+	const library = "github.com/penstock-go/penstock/"
 	for _, layer := range []struct {
 		folder string
 		below  []string
 	}{
-		{"loader", []string{"/internal/assemble", "/internal/outline", "/internal/plan", "/internal/slab", "/internal/tune"}},
-		{"loader/internal/outline", []string{"/internal/plan"}},
-		{"loader/internal/assemble", []string{"/internal/plan", "/internal/slab"}},
+		{"loader", []string{"loader/internal/assemble", "loader/internal/outline", "loader/internal/plan", "loader/internal/slab", "loader/internal/tune"}},
+		{"loader/internal/outline", []string{"loader/internal/plan"}},
+		{"loader/internal/assemble", []string{"loader/internal/plan", "loader/internal/slab"}},
 		{"loader/internal/plan", nil},
 		{"loader/internal/slab", nil},
 		{"loader/internal/tune", nil},
+		{"transform", []string{"transform/internal/raster"}},
+		{"transform/internal/raster", nil},
 	} {
 		files, err := filepath.Glob(layer.folder + "/*.go")
 		if err != nil || len(files) == 0 {
@@ -142,9 +144,10 @@ func TestTheLayersOfTheLoaderImportDownwards(t *testing.T) {
 				continue
 			}
 			for _, spec := range file.Imports {
-				imported, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), layers)
-				if ok && !slices.Contains(layer.below, imported) {
-					t.Errorf("%s imports loader%s, want only %v", name, imported, layer.below)
+				imported, _ := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), library)
+				room, _, _ := strings.Cut(layer.folder, "/")
+				if (imported == room || strings.HasPrefix(imported, room+"/")) && !slices.Contains(layer.below, imported) {
+					t.Errorf("%s imports %s, want only %v", name, imported, layer.below)
 				}
 			}
 		}

@@ -85,7 +85,7 @@ type ownDecoder struct {
 	data   []byte
 	reader bytes.Reader
 	size   image.Point
-	img    image.Image // the open file's, between load and decodeDeep
+	img    image.Image // the open file's, between load and decodeValues
 }
 
 func (d *ownDecoder) Header(data []byte) (w, h int, err error) {

@@ -95,7 +95,6 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 		{bands, []transform.Step{depth, transform.JPEG(50, 90)}, "JPEG(50, 90): not with Depth16: it works with colours of 8 bits"},
 		{bands, []transform.Step{depth, transform.RandomApply(0.5, transform.JPEG(50, 90))}, "JPEG(50, 90): not with Depth16"},
 		{bands, []transform.Step{depth, transform.CenterCrop(4).Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
-		{bands, []transform.Step{depth, transform.ExifTranspose()}, "ExifTranspose(): not with Depth16"},
 		{bands, []transform.Step{depth, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}, "the image has 12 channels"},
 		{bands, []transform.Step{depth, transform.ToTensor(), transform.ToDtype(dataset.Int32)}, "ToDtype(int32): want it without ToTensor"},
 		{bands, []transform.Step{depth, transform.ToDtype(dataset.Int64)}, "want dataset.Uint16, dataset.Int32, dataset.Float32"},

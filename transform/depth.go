@@ -31,7 +31,7 @@ import (
 // after changes of colours.
 //
 // [Grayscale], [RandomGrayscale], [RandomPhotometricDistort], the policies, and saturation and
-// hue of [ColorJitter] need 1 or 3 channels. [JPEG], [ExifTranspose], and the filter Bicubic of the
+// hue of [ColorJitter] need 1 or 3 channels. [JPEG], and the filter Bicubic of the
 // policies and of warps other than [ElasticTransform] are errors; torchvision has no JPEG and no such
 // filter for these tensors either. For your own steps use [ApplyPlanes].
 //
@@ -130,14 +130,6 @@ func (s FixedCropping) filling() [3]uint8  { return s.fill }
 func (d *deepPlan) takes(g geometry) error {
 	if f, ok := g.(filled); d != nil && ok && f.filling() != [3]uint8{} {
 		return errFill
-	}
-	return nil
-}
-
-// check is the error of settings that do not work with Depth16.
-func (d *deepPlan) check(p *program) error {
-	if d != nil && p.upright {
-		return errors.New("ExifTranspose(): not with Depth16")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package transform
 import (
 	"image"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -37,6 +38,7 @@ type upright struct {
 	dst         []byte          // the part rotated
 	stride      int
 	turns       func(pix []byte, stride, from, to int) // the method turn
+	values      []float32                              // as decoded, with Depth16
 }
 
 // size is the size of the rotated image.
@@ -121,4 +123,41 @@ func (u *upright) turn(pix []byte, stride, from, to int) {
 		}
 		first += down
 	}
+}
+
+func (u *upright) samples() (int, dataset.Dtype, error) { return u.src.(valueSource).samples() }
+
+func (u *upright) decodeValues(dst []float32, window image.Rectangle) error {
+	n, _, err := u.samples()
+	if err != nil {
+		return err
+	}
+	part := u.before(window)
+	w, h := part.Dx(), part.Dy()
+	u.values = raster.GrowFloats(u.values, n*w*h)
+	if err := u.src.(valueSource).decodeValues(u.values, part); err != nil {
+		return err
+	}
+	first, right, down := 0, 1, w
+	if u.mirrored() {
+		first, right = first+w-1, -right
+	}
+	if u.upended() {
+		first, down = first+w*(h-1), -down
+	}
+	if u.swaps() {
+		right, down = down, right
+	}
+	for c := range n {
+		plane := u.values[c*w*h:][:w*h]
+		for y := range window.Dy() {
+			at := first + y*down
+			row := dst[(c*window.Dy()+y)*window.Dx():][:window.Dx()]
+			for x := range row {
+				row[x] = plane[at]
+				at += right
+			}
+		}
+	}
+	return nil
 }

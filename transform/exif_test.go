@@ -60,6 +60,31 @@ func TestOrientationIsLeftAloneUnlessAskedFor(t *testing.T) {
 	}
 }
 
+// TestExifTransposeTurnsValues compares with the pixels of 8 bits, of which the values of Depth16 are 257 times as much.
+func TestExifTransposeTurnsValues(t *testing.T) {
+	turned := 0
+	for _, c := range readGolden(t).Exif {
+		data, err := hex.DecodeString(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []image.Rectangle{image.Rect(0, 0, c.W, c.H), image.Rect(1, 2, 6, 9)} {
+			pixels := dataset.ValuesOf[uint8](result(t, encoded(data), ExifTranspose(), cut{part}, PILToTensor()))
+			values := dataset.ValuesOf[uint16](result(t, encoded(data), Depth16(3), ExifTranspose(), cut{part}, PILToTensor()))
+			for i, v := range pixels {
+				if values[i] != 257*uint16(v) {
+					t.Errorf("orientation %d, %v: value %d is %d, want %d", c.Orientation, part, i, values[i], 257*uint16(v))
+					break
+				}
+			}
+		}
+		turned++
+	}
+	if turned < 8 {
+		t.Errorf("%d files", turned)
+	}
+}
+
 func TestExifTransposeComesFirst(t *testing.T) {
 	data, err := os.ReadFile("testdata/half.jpg")
 	if err != nil {

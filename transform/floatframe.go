@@ -14,12 +14,12 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
-// A deepSource gives the values of an image before the first step.
-type deepSource interface {
+// A valueSource gives the values of an image before the first step.
+type valueSource interface {
 	// samples is the number of channels and their dtype.
 	samples() (channels int, dtype dataset.Dtype, err error)
-	// decodeDeep writes a window of the image, one plane after the other without gaps.
-	decodeDeep(dst []float32, window image.Rectangle) error
+	// decodeValues writes a window of the image, one plane after the other without gaps.
+	decodeValues(dst []float32, window image.Rectangle) error
 }
 
 // A floatFrame is a frame of the values of Depth16: planes of float32.
@@ -56,7 +56,7 @@ func (f *floatFrame) open(e *engine) error {
 		return nil
 	}
 	var err error
-	if f.Dtype, err = checkSamples(e.src.(deepSource), f.Channels()); err != nil {
+	if f.Dtype, err = checkSamples(e.src.(valueSource), f.Channels()); err != nil {
 		return err
 	}
 	return f.checkFill()
@@ -74,7 +74,7 @@ func (f *floatFrame) checkFill() error {
 }
 
 // checkSamples checks that a source has this number of channels, and returns their dtype.
-func checkSamples(src deepSource, channels int) (dataset.Dtype, error) {
+func checkSamples(src valueSource, channels int) (dataset.Dtype, error) {
 	n, dtype, err := src.samples()
 	switch {
 	case err != nil:
@@ -132,7 +132,7 @@ func (f *floatFrame) pixels(e *engine, r image.Rectangle) error {
 	}
 	f.window = raster.GrowFloats(f.window, f.Channels()*r.Dx()*r.Dy())
 	f.pix, f.pitch, f.plane = f.window, r.Dx(), r.Dx()*r.Dy()
-	return e.src.(deepSource).decodeDeep(f.window, r)
+	return e.src.(valueSource).decodeValues(f.window, r)
 }
 
 func (f *floatFrame) draw(v *view, w, h int) {
@@ -209,12 +209,12 @@ func (f *floatFrame) store(l *lane, out []byte, r *rand.Rand) error {
 
 func (f *floatFrame) load(s *sharedSource, window image.Rectangle) error {
 	var err error
-	if s.dtype, err = checkSamples(s.source.(deepSource), s.channels); err != nil {
+	if s.dtype, err = checkSamples(s.source.(valueSource), s.channels); err != nil {
 		return err
 	}
 	s.known = true
 	s.values = raster.GrowFloats(s.values, s.channels*window.Dx()*window.Dy())
-	return s.source.(deepSource).decodeDeep(s.values, window)
+	return s.source.(valueSource).decodeValues(s.values, window)
 }
 
 func (f *floatFrame) share(s *sharedSource) {

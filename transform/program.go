@@ -109,7 +109,6 @@ func (p *program) finish(steps []Step) error {
 	if err := p.splitCrops(); err != nil {
 		p.errs = append(p.errs, err)
 	}
-	p.errs = append(p.errs, p.deep.check(p))
 	return errors.Join(p.errs...)
 }
 

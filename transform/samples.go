@@ -34,7 +34,7 @@ func (f *files) samples() (int, dataset.Dtype, error) {
 	return 3, dataset.Uint16, nil
 }
 
-func (f *files) decodeDeep(dst []float32, window image.Rectangle) error {
+func (f *files) decodeValues(dst []float32, window image.Rectangle) error {
 	if own, ok := f.now.(*ownDecoder); ok {
 		if err := own.load(); err != nil {
 			return f.wrap(err)
@@ -65,7 +65,7 @@ func (d *ownDecoder) decodeSamples(dst []float32, window image.Rectangle) (err e
 	defer guarded(d.field, &err)
 	img := d.img
 	d.img = nil
-	convertDeep(dst, img, window.Add(img.Bounds().Min))
+	convertValues(dst, img, window.Add(img.Bounds().Min))
 	return nil
 }
 
@@ -99,9 +99,9 @@ func (d *decoded) samples() (n int, dtype dataset.Dtype, err error) {
 	return n, dtype, nil
 }
 
-func (d *decoded) decodeDeep(dst []float32, window image.Rectangle) (err error) {
+func (d *decoded) decodeValues(dst []float32, window image.Rectangle) (err error) {
 	defer d.guarded(&err)
-	convertDeep(dst, d.Image, window.Add(d.Bounds().Min))
+	convertValues(dst, d.Image, window.Add(d.Bounds().Min))
 	return nil
 }
 
@@ -126,8 +126,8 @@ func samplesOf(img image.Image) (int, dataset.Dtype) {
 	return 3, dataset.Uint16
 }
 
-// convertDeep writes a window of an image with the channels of samplesOf.
-func convertDeep(dst []float32, img image.Image, window image.Rectangle) {
+// convertValues writes a window of an image with the channels of samplesOf.
+func convertValues(dst []float32, img image.Image, window image.Rectangle) {
 	m, ok := img.(*Planes)
 	if !ok {
 		n, _ := samplesOf(img)
@@ -166,13 +166,13 @@ func convertChannels(dst []float32, n int, img image.Image, window image.Rectang
 		plane := dst[c*area:][:area]
 		for y := window.Min.Y; y < window.Max.Y; y++ {
 			row := plane[(y-window.Min.Y)*window.Dx():][:window.Dx()]
-			rowDeep(row, img, window.Min.X, y, from[c])
+			rowOfChannel(row, img, window.Min.X, y, from[c])
 		}
 	}
 }
 
-// rowDeep writes a channel of row y from column x on, as values of 16 bits.
-func rowDeep(row []float32, img image.Image, x, y, c int) {
+// rowOfChannel writes a channel of row y from column x on, as values of 16 bits.
+func rowOfChannel(row []float32, img image.Image, x, y, c int) {
 	switch m := img.(type) {
 	case *image.Gray:
 		levels8(row, m.Pix[m.PixOffset(x, y):], 1)
@@ -211,7 +211,7 @@ func (s *raw) samples() (int, dataset.Dtype, error) {
 	return s.channels, s.dtype, nil
 }
 
-func (s *raw) decodeDeep(dst []float32, window image.Rectangle) error {
+func (s *raw) decodeValues(dst []float32, window image.Rectangle) error {
 	switch s.dtype {
 	case dataset.Uint16:
 		cutOut(dst, s, dense.Values[uint16](s.pix), window)

@@ -70,11 +70,11 @@ func (s *sharedSource) samples() (int, dataset.Dtype, error) {
 	if s.known {
 		return s.channels, s.dtype, nil
 	}
-	return s.source.(deepSource).samples()
+	return s.source.(valueSource).samples()
 }
 
-// decodeDeep copies values. If r is not in the window, it decodes the whole image.
-func (s *sharedSource) decodeDeep(dst []float32, r image.Rectangle) error {
+// decodeValues copies values. If r is not in the window, it decodes the whole image.
+func (s *sharedSource) decodeValues(dst []float32, r image.Rectangle) error {
 	if !r.In(s.window) {
 		if err := s.load(s.whole); err != nil {
 			return err

@@ -21,8 +21,11 @@ here = pathlib.Path(__file__).parent
 root = here.parents[2]
 numbers = {}
 for folder in "gif", "bmp", "pnm":
-    for file in sorted((root / "internal" / folder / "testdata").iterdir()):
+    for file in sorted((root / "internal" / "codec" / folder / "testdata").iterdir()):
         if file.suffix not in (".gif", ".bmp", ".pbm", ".pgm", ".ppm", ".pfm"):
+            continue
+        if file.name in ("bits0.gif", "bits9.gif"):  # codes that the format does not have, and the package refuses
+            numbers[folder + "/" + file.name] = ""
             continue
         try:
             image = Image.open(file)

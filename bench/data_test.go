@@ -21,7 +21,7 @@ var (
 
 // photos is a dataset of the photos in -photos, or of made-up ones of about 110 KB, with
 // the given steps.
-func photos(b *testing.B, steps ...transform.Step) dataset.Dataset {
+func photos(b *testing.B, steps ...transform.Item) dataset.Dataset {
 	b.Helper()
 	return transformed(b, os.DirFS(photosFolder(b)), steps...)
 }
@@ -34,7 +34,7 @@ func photosFolder(b *testing.B) string {
 	return given(b, func(root string) (string, error) { return data.Photos(b.Context(), root, 128) })
 }
 
-func transformed(b *testing.B, fsys fs.FS, steps ...transform.Step) dataset.Dataset {
+func transformed(b *testing.B, fsys fs.FS, steps ...transform.Item) dataset.Dataset {
 	b.Helper()
 	folder, err := dataset.ImageFolder(fsys)
 	if err != nil {

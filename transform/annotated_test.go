@@ -65,9 +65,9 @@ func scenes(t testing.TB, n int) dataset.Dataset {
 func detection(t testing.TB, n int) *transform.Pipeline {
 	t.Helper()
 	x, err := transform.Images(scenes(t, n),
-		transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"), transform.Mask("mask").Fill(255),
-		transform.RandomZoomOut(0.5).Fill(123, 117, 104), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5),
-		transform.Resize(60, 80), transform.SanitizeBoundingBoxes(), transform.ToTensor())
+		transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.Mask("mask", transform.Fill(255)),
+		transform.RandomZoomOut(0.5, transform.Fill(123, 117, 104)), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5),
+		transform.Resize([2]int{60, 80}), transform.SanitizeBoundingBoxes(), transform.ToTensor())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,53 +110,55 @@ func TestRowsFollowTheirBoxes(t *testing.T) {
 }
 
 func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
-	boxes, points, mask := transform.Boxes("boxes", transform.XYXY), transform.KeyPoints("points"), transform.Mask("mask")
-	for want, list := range map[string][]transform.Step{
+	boxes := func(options ...transform.Option) transform.Option {
+		return transform.Boxes("boxes", transform.XYXY, options...)
+	}
+	points := func(options ...transform.Option) transform.Option { return transform.KeyPoints("points", options...) }
+	mask := func(options ...transform.Option) transform.Option { return transform.Mask("mask", options...) }
+	for want, list := range map[string][]transform.Item{
 		`Boxes("box", XYXY): the dataset has no field "box", only image uint8`: {transform.Boxes("box", transform.XYXY)},
 		`Boxes("label", XYXY): field label int64 (n): want ragged`:             {transform.Boxes("label", transform.XYXY)},
 		`Boxes("image", XYXY): that is the field of the images`:                {transform.Boxes("image", transform.XYXY)},
-		"the field is declared already":                                        {boxes, transform.KeyPoints("boxes")},
-		"must come only once":                                                  {boxes, transform.Boxes("points", transform.XYWH)},
-		"want other fields, each once":                                         {boxes.With("boxes")},
-		`the dataset has no field "area"`:                                      {boxes.With("area")},
-		"SanitizeKeyPoints(): want KeyPoints before it":                        {boxes, transform.SanitizeKeyPoints()},
-		"SanitizeKeyPoints wants a ragged field that does not":                 {boxes.With("points"), points, transform.SanitizeKeyPoints()},
-		`Boxes("boxes", XYXY): must not be part of a random`:                   {transform.RandomApply(0.5, boxes)},
-		`field "label" has the rows of another`:                                {boxes.With("label"), points.With("label")},
-		`KeyPoints("points").With("points"): want other fields`:                {points.With("points")},
-		`ragged fields are not named: "points", "mask": want them`:             {boxes.With("label")},
-		`field "mask" is declared by another step`:                             {boxes.With("label").Apart("points", "mask"), mask},
-		`Apart("label"): want other fields, each once, not "label"`:            {boxes.With("label").Apart("label")},
+		"the field is declared already":                                        {boxes(), transform.KeyPoints("boxes")},
+		"must come only once":                                                  {boxes(), transform.Boxes("points", transform.XYWH)},
+		"want other fields, each once":                                         {boxes(transform.With("boxes"))},
+		`the dataset has no field "area"`:                                      {boxes(transform.With("area"))},
+		"SanitizeKeyPoints(): want KeyPoints":                                  {boxes(), transform.SanitizeKeyPoints()},
+		"SanitizeKeyPoints wants a ragged field that does not":                 {boxes(transform.With("points")), points(), transform.SanitizeKeyPoints()},
+		`field "label" has the rows of another`:                                {boxes(transform.With("label")), points(transform.With("label"))},
+		`KeyPoints("points", With("points")): want other fields`:               {points(transform.With("points"))},
+		`ragged fields are not named: "points", "mask": want them`:             {boxes(transform.With("label"))},
+		`field "mask" is declared by another step`:                             {boxes(transform.With("label"), transform.Apart("points", "mask")), mask()},
+		`Apart("label")): want other fields, each once, not "label"`:           {boxes(transform.With("label"), transform.Apart("label"))},
 		"KeyPoints(\"label\"): field label int64 (n): want float32":            {transform.KeyPoints("label")},
 		"Masks(\"boxes\"): field boxes float32 (n, 4): want ragged":            {transform.Masks("boxes")},
-		"want dataset.Uint8, dataset.Uint16, dataset.Int32":                    {mask.Dtype(dataset.Float32)},
-		"want a Fill up to 255 for uint8, not 256":                             {mask.Fill(256)},
-		"SegmentIDs want Dtype(dataset.Int32)":                                 {mask.SegmentIDs()},
-		"SegmentIDs are for Mask, not for Masks":                               {transform.Masks("mask").SegmentIDs().Dtype(dataset.Int32)},
-		"RandomIoUCrop(): want Boxes before it":                                {transform.RandomIoUCrop()},
-		"SanitizeBoundingBoxes(): want Boxes before it":                        {points, transform.SanitizeBoundingBoxes()},
-		"ClampKeyPoints(): want KeyPoints before it":                           {boxes, transform.ClampKeyPoints()},
-		"must come once, before all steps":                                     {transform.Resize(9, 9), boxes},
-		"Pad(1).Mode(edge): not with Boxes or KeyPoints":                       {boxes, transform.Pad(1).Mode(transform.Edge)},
-		"RandomCrop(9).Padding(1).Mode(reflect): not with Boxes":               {points, transform.RandomCrop(9).Padding(1).Mode(transform.Reflect)},
-		"ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints":            {mask, transform.ExifTranspose()},
-		"not with Boxes, Mask, Masks or KeyPoints, which":                      {boxes, transform.RandAugment(2, 9)},
-		"RandomIoUCrop().Scale(0, 1): want a Scale":                            {boxes, transform.RandomApply(0.5, transform.RandomIoUCrop().Scale(0, 1))},
-		"MinSize and a MinArea of 1 or more":                                   {boxes, transform.SanitizeBoundingBoxes().MinSize(0)},
-		"RandomIoUCrop().Options(): want Options of 0 or more":                 {boxes, transform.RandomIoUCrop().Options()},
-		"want Trials of 1 or more":                                             {boxes, transform.RandomIoUCrop().Trials(0)},
-		"want a SideRange from 1 to 1048576":                                   {transform.RandomZoomOut(1).SideRange(0.5, 2)},
+		"want dataset.Uint8, dataset.Uint16, dataset.Int32":                    {mask(transform.Dtype(dataset.Float32))},
+		"want a Fill up to 255 for uint8, not 256":                             {mask(transform.Fill(256))},
+		"SegmentIDs want Dtype(dataset.Int32)":                                 {mask(transform.SegmentIDs())},
+		"has no option SegmentIDs":                                             {transform.Masks("mask", transform.SegmentIDs(), transform.Dtype(dataset.Int32))},
+		"RandomIoUCrop(): want Boxes":                                          {transform.RandomIoUCrop()},
+		"SanitizeBoundingBoxes(): want Boxes":                                  {points(), transform.SanitizeBoundingBoxes()},
+		"ClampKeyPoints(): want KeyPoints":                                     {boxes(), transform.ClampKeyPoints()},
+		"Pad(1, PaddingMode(edge)): not with Boxes or KeyPoints":               {boxes(), transform.Pad(1, transform.PaddingMode(transform.Edge))},
+		"RandomCrop(9, Padding(1), PaddingMode(reflect)): not with Boxes":      {points(), transform.RandomCrop(9, transform.Padding(1), transform.PaddingMode(transform.Reflect))},
+		"ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints":            {mask(), transform.ExifTranspose()},
+		"not with Boxes, Mask, Masks or KeyPoints, which":                      {boxes(), transform.RandAugment(2, 9)},
+		"RandomIoUCrop(Scale(0, 1)): want a Scale":                             {boxes(), transform.RandomApply(0.5, transform.RandomIoUCrop(transform.Scale(0, 1)))},
+		"want a MinSize of 1 or more":                                          {boxes(), transform.SanitizeBoundingBoxes(transform.MinSize(0))},
+		"RandomIoUCrop(SamplerOptions()): want SamplerOptions of 0 or more":    {boxes(), transform.RandomIoUCrop(transform.SamplerOptions())},
+		"want Trials of 1 or more":                                             {boxes(), transform.RandomIoUCrop(transform.Trials(0))},
+		"want a SideRange from 1 to 1048576":                                   {transform.RandomZoomOut(1, transform.SideRange(0.5, 2))},
 		"RandomResize(5, 5): want a positive size, and a greater one":          {transform.RandomResize(5, 5)},
-		"RandomShortestSize(): want positive sizes":                            {transform.RandomShortestSize()},
+		"RandomShortestSize([]): want positive sizes":                          {transform.RandomShortestSize(nil)},
 		"ScaleJitter(0): want a positive size":                                 {transform.ScaleJitter(0)},
-		"FixedSizeCrop(0, 4): want a positive size":                            {transform.FixedSizeCrop(0, 4)},
+		"FixedSizeCrop([0 4]): want a positive size":                           {transform.FixedSizeCrop([2]int{0, 4})},
 	} {
 		_, err := transform.Images(scenes(t, 1), append(list, transform.CenterCrop(8))...)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", list, err, want)
 		}
 	}
-	if _, err := transform.Compile(mask, transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "only for Images") {
+	if _, err := transform.Compile(mask(), transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "only for Images") {
 		t.Errorf("Compile of a mask: %v", err)
 	}
 }
@@ -165,10 +167,10 @@ func TestThePlanShowsAllParts(t *testing.T) {
 	got := detection(t, 1).String()
 	for _, want := range []string{
 		"image uint8 (n) → image float32 (3, 60, 80)",
-		`move      Boxes("boxes", XYXY).With("label", "points")`,
+		`move      Boxes("boxes", XYXY, With("label", "points"))`,
 		`move      KeyPoints("points")`,
-		`move      Mask("mask").Fill(255)`,
-		"window    RandomZoomOut(0.5).Fill(123, 117, 104), RandomIoUCrop(), RandomHorizontalFlip(0.5)",
+		`move      Mask("mask", Fill(255))`,
+		"window    RandomZoomOut(0.5, Fill(123, 117, 104)), RandomIoUCrop(), RandomHorizontalFlip(0.5)",
 		"boxes     SanitizeBoundingBoxes()",
 	} {
 		if !strings.Contains(got, want) {
@@ -191,7 +193,7 @@ func TestKeyPointsOutsideAreRemovedWithTheirRows(t *testing.T) {
 		copy(dataset.Grow[float32](dst, 3, 3), []float32{14.5, 14.5, 2, 10, 15, 1, 5, 5, 0})
 		return nil
 	})
-	x, err := transform.Images(ds, transform.KeyPoints("pairs").With("label"), transform.KeyPoints("single"),
+	x, err := transform.Images(ds, transform.KeyPoints("pairs", transform.With("label")), transform.KeyPoints("single"),
 		transform.Crop(5, 5, 10, 10), transform.SanitizeKeyPoints())
 	if err != nil {
 		t.Fatal(err)

@@ -67,6 +67,25 @@ func floats(t *testing.T, text string) []float32 {
 }
 
 // step makes a step of its name and arguments.
+// resizeTo is Resize with one or two numbers.
+func resizeTo(n []int, options ...Option) Step {
+	if len(n) == 1 {
+		return Resize(n[0], options...)
+	}
+	return Resize([2]int(n), options...)
+}
+
+// padBy is Pad with one, two or four numbers.
+func padBy(n []int, options ...Option) Step {
+	switch len(n) {
+	case 1:
+		return Pad(n[0], options...)
+	case 2:
+		return Pad([2]int(n), options...)
+	}
+	return Pad([4]int(n), options...)
+}
+
 func (c *torchCase) step(t *testing.T, s []any) Step {
 	t.Helper()
 	n := make([]int, len(s)-1)
@@ -77,17 +96,17 @@ func (c *torchCase) step(t *testing.T, s []any) Step {
 	case "Crop":
 		return Crop(n[0], n[1], n[2], n[3])
 	case "Resize", "ResizeTo":
-		return Resize(n...)
+		return resizeTo(n)
 	case "Pad":
-		return Pad(n...)
+		return padBy(n)
 	case "CenterCrop":
-		return CenterCrop(n...)
+		return CenterCrop([2]int{n[0], n[len(n)-1]})
 	case "Flip":
 		return RandomHorizontalFlip(1)
 	case "VerticalFlip":
 		return RandomVerticalFlip(1)
 	case "ResizedCrop":
-		return Compose(Crop(n[0], n[1], n[2], n[3]), Resize(n[4:]...))
+		return Compose(Crop(n[0], n[1], n[2], n[3]), resizeTo(n[4:]))
 	case "Clamp":
 		return Compose(ClampBoundingBoxes(), ClampKeyPoints())
 	case "Convert":
@@ -99,13 +118,13 @@ func (c *torchCase) step(t *testing.T, s []any) Step {
 	case "RandomZoomOut":
 		return RandomZoomOut(1)
 	case "ScaleJitter":
-		return ScaleJitter(n...).ScaleRange(0.6, 2)
+		return ScaleJitter([2]int{n[0], n[len(n)-1]}, Scale(0.6, 2))
 	case "RandomShortestSize":
-		return RandomShortestSize(n...).MaxSize(90)
+		return RandomShortestSize(n, MaxSize(90))
 	case "RandomResize":
 		return RandomResize(n[0], n[1])
 	case "FixedSizeCrop":
-		return FixedSizeCrop(n[0], n[1])
+		return FixedSizeCrop([2]int{n[0], n[1]})
 	default:
 		t.Fatalf("no step %q", name)
 		return nil
@@ -178,7 +197,7 @@ func TestAnnotationsBecomeTorchvisions(t *testing.T) {
 			least = 10
 			continue
 		}
-		list := []Step{Boxes("boxes", c.format()).With("label"), KeyPoints("points"), Mask("mask"), Masks("planes")}
+		list := []Item{Boxes("boxes", c.format(), With("label")), KeyPoints("points"), Mask("mask"), Masks("planes")}
 		for _, s := range c.Steps {
 			list = append(list, c.step(t, s))
 			count[s[0].(string)]++

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -31,36 +30,20 @@ func (p Policy) String() string {
 // probability and magnitude, as torchvision's AutoAugment does (Cubuk et al., "AutoAugment:
 // Learning Augmentation Strategies from Data", 2019). Torchvision's default is
 // [ImageNetPolicy]. The result is that of torchvision with PIL images, bit for bit.
-func AutoAugment(policy Policy) AutoAugmenting {
-	return AutoAugmenting{policy: policy, painter: painter{filter: Nearest}}
+//
+// [Interpolation], of moved pixels, is [Nearest] by default, and may be [Bilinear] or [Bicubic]. [Fill] is the
+// colour of what is outside the image, by default black.
+func AutoAugment(policy Policy, options ...Option) Step {
+	return autoAugmenting{calling("AutoAugment", keyInterpolation|keyFill, arguments{interpolation: Nearest}, options, policy), policy}
 }
 
-// AutoAugmenting is the step that [AutoAugment] makes.
-type AutoAugmenting struct {
-	policy  Policy
-	painter painter
+type autoAugmenting struct {
+	*call
+	policy Policy
 }
 
-// Filter sets the filter of moved pixels: [Nearest], [Bilinear] or [Bicubic]. The default is
-// Nearest, as in torchvision.
-func (s AutoAugmenting) Filter(f Filter) AutoAugmenting {
-	s.painter.filter = f
-	return s
-}
-
-// Fill sets the colour of what is outside the image. The default is black.
-func (s AutoAugmenting) Fill(r, g, b uint8) AutoAugmenting {
-	s.painter.fill = [3]uint8{r, g, b}
-	return s
-}
-
-// String prints the call that made the step.
-func (s AutoAugmenting) String() string {
-	return steps.Call("AutoAugment", s.policy) + s.painter.options(Nearest)
-}
-
-func (s AutoAugmenting) add(p *program) error {
-	if err := s.painter.check(); err != nil {
+func (s autoAugmenting) add(p *program) error {
+	if err := s.paints().check(); err != nil {
 		return err
 	}
 	if int(s.policy) >= len(raster.Policies) {
@@ -69,19 +52,21 @@ func (s AutoAugmenting) add(p *program) error {
 	return p.editAlone(s)
 }
 
-func (s AutoAugmenting) edit(e *engine, r *rand.Rand) error {
+func (s autoAugmenting) paints() painter { return paintOf(s.call) }
+
+func (s autoAugmenting) edit(e *engine, r *rand.Rand) error {
 	w, h := e.size()
 	space := raster.UsualScheme(10)
 	for _, o := range s.draw(r) {
 		if r.Float64() < o.P {
-			o.Of.Apply(e.frame, space.Draw(o.Of, o.Bin, w, h, r), s.painter.raster())
+			o.Of.Apply(e.frame, space.Draw(o.Of, o.Bin, w, h, r), s.paints().raster())
 		}
 	}
 	return nil
 }
 
 // draw draws a pair of the policy.
-func (s AutoAugmenting) draw(r *rand.Rand) [2]raster.Choice {
+func (s autoAugmenting) draw(r *rand.Rand) [2]raster.Choice {
 	pairs := &raster.Policies[s.policy]
 	return pairs[r.IntN(len(pairs))]
 }

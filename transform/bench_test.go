@@ -48,7 +48,7 @@ func BenchmarkTwoViews(b *testing.B) { benchmarkPhotos(b, Views(2, Train(224))) 
 
 // benchmarkPhotos measures one worker, after its memory has grown to what the
 // photos need.
-func benchmarkPhotos(b *testing.B, steps ...Step) {
+func benchmarkPhotos(b *testing.B, steps ...Item) {
 	files := photos(b)
 	ds := filesOf{files, encoded(nil).Spec()}
 	x, err := Images(ds, steps...)
@@ -118,7 +118,7 @@ func BenchmarkAugment(b *testing.B) {
 	benchmarkPixels(b, 224, 224, ColorJitter(0.4, 0.4, 0.4, 0.1), PILToTensor())
 }
 
-func benchmarkPixels(b *testing.B, w, h int, steps ...Step) {
+func benchmarkPixels(b *testing.B, w, h int, steps ...Item) {
 	x, err := Images(imageOf(b, w, h, pixels(w, h)), steps...)
 	if err != nil {
 		b.Fatal(err)

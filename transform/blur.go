@@ -13,41 +13,25 @@ import (
 // sizes, height×width: torchvision's GaussianBlur. Sizes are odd. The result is within one
 // level of torchvision's, which is the same for PIL images and tensors. The image is reflected
 // at its edges, repeatedly if the kernel is larger than the image.
-func GaussianBlur(size ...int) Blurring { return Blurring{size: size, sigma: span{0.1, 2}} }
-
-// Blurring is the step that [GaussianBlur] makes.
-type Blurring struct {
-	size  []int
-	sigma span
+//
+// [Sigma] is the range from which the standard deviation is drawn, in pixels; the default is 0.1 to 2.
+func GaussianBlur[S Size](size S, options ...Option) Step {
+	return blurring{calling("GaussianBlur", keySigma, arguments{sigma: span{0.1, 2}}, options, size), extentOf(size)}
 }
 
-// Sigma sets the range from which the standard deviation is drawn, in pixels. The default is
-// 0.1 to 2.
-func (s Blurring) Sigma(least, greatest float64) Blurring {
-	s.sigma = span{least, greatest}
-	return s
+type blurring struct {
+	*call
+	size extent
 }
 
-// String prints the call that made the step.
-func (s Blurring) String() string {
-	text := steps.Call("GaussianBlur", steps.Anys(s.size)...)
-	if s.sigma != (span{0.1, 2}) {
-		text += s.sigma.call(".Sigma")
-	}
-	return text
-}
-
-func (s Blurring) add(p *program) error {
-	if _, _, err := extent(s.size); err != nil {
+func (s blurring) add(p *program) error {
+	if err := s.size.check(); err != nil {
 		return err
 	}
-	for _, n := range s.size {
+	for _, n := range []int{s.size.h, s.size.w} {
 		if n%2 == 0 || n > maxKernel {
 			return fmt.Errorf("want odd sizes up to %d", maxKernel)
 		}
-	}
-	if err := s.sigma.check("Sigma"); err != nil {
-		return err
 	}
 	return p.edit(s)
 }
@@ -55,12 +39,8 @@ func (s Blurring) add(p *program) error {
 // maxKernel keeps the errors of rounded weights small.
 const maxKernel = 255
 
-func (s Blurring) edit(e *engine, r *rand.Rand) error {
-	h, w, err := extent(s.size)
-	if err != nil {
-		return err
-	}
-	e.frame.Blur(w, h, s.sigma.draw(r))
+func (s blurring) edit(e *engine, r *rand.Rand) error {
+	e.frame.Blur(s.size.w, s.size.h, s.sigma.draw(r))
 	return nil
 }
 

@@ -1,12 +1,9 @@
 package transform
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A BoxFormat says what the four numbers of a box are, in pixels. The edges of
@@ -39,51 +36,20 @@ func (f BoxFormat) check() error {
 // Boxes says that a field holds bounding boxes of the image: all steps move them
 // with it, as torchvision moves tv_tensors.BoundingBoxes. The field is ragged
 // float32 with rows of 4 numbers. Crops and pads clamp boxes to the image. Boxes
-// that are empty then stay, until [SanitizeBoundingBoxes] removes them. It must
-// come before all steps that change the image.
-func Boxes(field string, format BoxFormat) BoxField { return BoxField{field: field, format: format} }
-
-// BoxField is the step that [Boxes] makes.
-type BoxField struct {
-	field  string
-	format BoxFormat
-	rows   []string
-	apart  []string
-}
-
-// With names the ragged fields that have a row per box: labels, areas, keypoints of
-// the same objects. [SanitizeBoundingBoxes] removes their rows too, and a sample with
-// another number of rows is an error.
+// that are empty then stay, until [SanitizeBoundingBoxes] removes them.
 //
-// So that none is forgotten, it is an error of [Images] if a ragged field of the dataset is
-// named neither by With nor by [BoxField.Apart] nor by another step.
-func (s BoxField) With(fields ...string) BoxField {
-	s.rows = slices.Concat(s.rows, fields)
-	return s
+// [With] names the fields that have a row per box. So that none is forgotten, it is an error of
+// [Images] if a ragged field of the dataset is named neither by With nor by [Apart] nor by another
+// option or step.
+func Boxes(field string, format BoxFormat, options ...Option) Option {
+	b := boxField{calling("Boxes", keyWith|keyApart, arguments{}, options, quoted(field)[0], format), field, format}
+	return setting(b.call, b.add)
 }
 
-// Apart names ragged fields that have nothing to do with the boxes, such as a caption. They
-// stay as they are.
-func (s BoxField) Apart(fields ...string) BoxField {
-	s.apart = slices.Concat(s.apart, fields)
-	return s
-}
-
-// String prints the call that made the step.
-func (s BoxField) String() string {
-	return fieldCall("Boxes", s.field, s.format) + namesCall(".With", s.rows) + namesCall(".Apart", s.apart)
-}
-
-// namesCall formats a method that names fields.
-func namesCall(method string, names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = fmt.Sprintf("%q", n)
-	}
-	return steps.Call(method, steps.Anys(quoted)...)
+type boxField struct {
+	*call
+	name   string
+	format BoxFormat
 }
 
 // checkRows checks the fields that have a row per element of a field.
@@ -96,17 +62,14 @@ func checkRows(field string, rows []string) error {
 	return nil
 }
 
-func (s BoxField) add(p *program) error {
-	if err := p.declare(s.field); err != nil {
+func (s boxField) add(p *program) error {
+	if err := p.declare(s.name); err != nil {
 		return err
 	}
 	if err := s.format.check(); err != nil {
 		return err
 	}
-	if len(p.annotated.boxes) > 0 {
-		return errors.New("must come only once")
-	}
-	if err := checkRows(s.field, slices.Concat(s.rows, s.apart)); err != nil {
+	if err := checkRows(s.name, slices.Concat(s.rows, s.apart)); err != nil {
 		return err
 	}
 	p.annotated.boxes = append(p.annotated.boxes, s)
@@ -213,12 +176,12 @@ func (p *program) marks(text string, mark func(a *annotations)) error {
 
 // ConvertBoundingBoxFormat changes the format of the boxes. It needs [Boxes].
 func ConvertBoundingBoxFormat(to BoxFormat) Step {
-	text := steps.Call("ConvertBoundingBoxFormat", to)
-	return setting{text, func(p *program) error {
+	c := named("ConvertBoundingBoxFormat", to)
+	return simple{c, func(p *program) error {
 		if err := to.check(); err != nil {
 			return err
 		}
-		return p.marks(text, func(a *annotations) {
+		return p.marks(c.String(), func(a *annotations) {
 			for b := a.box; len(b) >= 4; b = b[4:] {
 				v := convertBox([4]float32(b), a.format, to)
 				copy(b, v[:])
@@ -231,6 +194,6 @@ func ConvertBoundingBoxFormat(to BoxFormat) Step {
 // ClampBoundingBoxes clamps the boxes to the image. Crops and pads do that already,
 // so it is for boxes that the dataset itself lets reach beyond it. It needs [Boxes].
 func ClampBoundingBoxes() Step {
-	const text = "ClampBoundingBoxes()"
-	return setting{text, func(p *program) error { return p.marks(text, (*annotations).clampBoxes) }}
+	c := named("ClampBoundingBoxes")
+	return simple{c, func(p *program) error { return p.marks(c.String(), (*annotations).clampBoxes) }}
 }

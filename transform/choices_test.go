@@ -8,19 +8,19 @@ import (
 // TestErrorsOfNumbersNameAllChoices compares the messages with what the steps accept.
 func TestErrorsOfNumbersNameAllChoices(t *testing.T) {
 	for _, c := range []struct {
-		step func(n uint8) (Step, string) // and the choice's name
+		step func(n uint8) ([]Item, string) // and the choice's name
 		want string
 	}{
-		{func(n uint8) (Step, string) { return Resize(8).Filter(Filter(n)), Filter(n).String() }, "Resize(8).Filter(unknown): want the filter Bilinear, Nearest, Box, Bicubic, Lanczos or Hamming, not number 6"},
-		{func(n uint8) (Step, string) { return Pad(1).Mode(PadMode(n)), PadMode(n).String() }, "Pad(1).Mode(unknown): want the mode Constant, Edge, Reflect or Symmetric, not number 4"},
-		{func(n uint8) (Step, string) {
-			return Compose(Boxes("object", XYXY), ConvertBoundingBoxFormat(BoxFormat(n))), BoxFormat(n).String()
+		{func(n uint8) ([]Item, string) { return []Item{Resize(8, Interpolation(Filter(n)))}, Filter(n).String() }, "Resize(8, Interpolation(unknown)): want the filter Bilinear, Nearest, Box, Bicubic, Lanczos or Hamming, not number 6"},
+		{func(n uint8) ([]Item, string) { return []Item{Pad(1, PaddingMode(PadMode(n)))}, PadMode(n).String() }, "Pad(1, PaddingMode(unknown)): want the PaddingMode Constant, Edge, Reflect or Symmetric, not number 4"},
+		{func(n uint8) ([]Item, string) {
+			return []Item{Boxes("object", XYXY), ConvertBoundingBoxFormat(BoxFormat(n))}, BoxFormat(n).String()
 		}, "ConvertBoundingBoxFormat(unknown): want the format XYXY, XYWH or CXCYWH, not number 3"},
-		{func(n uint8) (Step, string) { return Boxes("object", BoxFormat(n)), BoxFormat(n).String() }, `Boxes("object", unknown): want the format XYXY, XYWH or CXCYWH, not number 3`},
+		{func(n uint8) ([]Item, string) { return []Item{Boxes("object", BoxFormat(n))}, BoxFormat(n).String() }, `Boxes("object", unknown): want the format XYXY, XYWH or CXCYWH, not number 3`},
 	} {
 		for n := uint8(0); ; n++ {
 			s, name := c.step(n)
-			_, err := compile([]Step{s})
+			_, err := compile(s)
 			if err != nil {
 				if err.Error() != c.want {
 					t.Errorf("got  %v\nwant %s", err, c.want)

@@ -17,55 +17,55 @@ import (
 )
 
 // middle are steps for images of any size; crops come from those that keep values.
-var middle = []transform.Step{
-	transform.RandomHorizontalFlip(0.5), transform.RandomVerticalFlip(0.5), transform.Pad(2, 1, 0, 3), transform.RandomCrop(9, 7).PadIfNeeded(),
-	transform.RandomZoomOut(0.7), transform.RandomIoUCrop(), transform.CenterCrop(12, 30), transform.Crop(-2, 1, 9, 9),
-	transform.RandomRotation(-40, 40), transform.RandomRotation(-40, 40).Expand(), transform.RandomAffine(-20, 20).Translate(0.3, 0.3),
-	transform.RandomPerspective(0.5, 0.7), transform.ElasticTransform(20, 2), transform.Resize(13, 17), transform.RandomResize(5, 30),
-	transform.RandomShortestSize(6, 9), transform.ScaleJitter(16, 16), transform.RandomResizedCrop(11), transform.SanitizeBoundingBoxes(),
+var middle = []transform.Item{
+	transform.RandomHorizontalFlip(0.5), transform.RandomVerticalFlip(0.5), transform.Pad([4]int{2, 1, 0, 3}), transform.RandomCrop([2]int{9, 7}, transform.PadIfNeeded()),
+	transform.RandomZoomOut(0.7), transform.RandomIoUCrop(), transform.CenterCrop([2]int{12, 30}), transform.Crop(-2, 1, 9, 9),
+	transform.RandomRotation(-40, 40), transform.RandomRotation(-40, 40, transform.Expand()), transform.RandomAffine(-20, 20, transform.Translate(0.3, 0.3)),
+	transform.RandomPerspective(0.5, 0.7), transform.ElasticTransform(20, 2), transform.Resize([2]int{13, 17}), transform.RandomResize(5, 30),
+	transform.RandomShortestSize([]int{6, 9}), transform.ScaleJitter([2]int{16, 16}), transform.RandomResizedCrop(11), transform.SanitizeBoundingBoxes(),
 	transform.ClampBoundingBoxes(), transform.ColorJitter(0.5, 0.5, 0.5, 0.3), transform.GaussianBlur(5), transform.GaussianNoise(0, 0.1),
 	transform.RandomEqualize(0.5), transform.RandomPosterize(3, 0.5), transform.RandomSolarize(90, 0.5), transform.RandomAutocontrast(0.5),
 	transform.RandomAdjustSharpness(2, 0.5), transform.RandomInvert(0.5),
-	transform.RandomApply(0.5, transform.Resize(14, 9), transform.Pad(1)),
-	transform.RandomChoice(transform.RandomCrop(4).PadIfNeeded(), transform.RandomRotation(-90, 90), transform.Resize(3, 20)),
+	transform.RandomApply(0.5, transform.Resize([2]int{14, 9}), transform.Pad(1)),
+	transform.RandomChoice(transform.RandomCrop(4, transform.PadIfNeeded()), transform.RandomRotation(-90, 90), transform.Resize([2]int{3, 20})),
 	transform.RandomOrder(transform.RandomHorizontalFlip(0.5), transform.ApplySample(step(inverted), "mask", "label"), transform.RandomVerticalFlip(0.5)),
 	transform.ApplySample(step(inverted), "mask", "label"),
 	transform.ApplySample(shrunk{}, "mask", "planes", "boxes", "points", "spots", "number"),
 }
 
 // combination is a list of steps for mosaics.
-func combination(r *rand.Rand, deep bool) []transform.Step {
-	list := []transform.Step{
-		transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"), transform.KeyPoints("spots"),
-		transform.Mask("mask").Fill(7).Dtype(dataset.Int32), transform.Masks("planes").Fill(5),
+func combination(r *rand.Rand, deep bool) []transform.Item {
+	list := []transform.Item{
+		transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.KeyPoints("spots"),
+		transform.Mask("mask", transform.Fill(7), transform.Dtype(dataset.Int32)), transform.Masks("planes", transform.Fill(5)),
 	}
 	if deep {
-		list = append(list, transform.Depth16(1).Fill(7))
+		list = append(list, transform.Depth16(1, transform.Fill(7)))
 	}
-	some := func() (several []transform.Step) {
+	some := func() (several []transform.Item) {
 		for range 1 + r.IntN(5) {
 			several = append(several, middle[r.IntN(len(middle))])
 		}
 		return several
 	}
-	fixed := func() []transform.Step {
-		end := []transform.Step{transform.Resize(10, 12), transform.RandomResizedCrop(10, 12), transform.CenterCrop(10, 12)}[r.IntN(3)]
+	fixed := func() []transform.Item {
+		end := []transform.Item{transform.Resize([2]int{10, 12}), transform.RandomResizedCrop([2]int{10, 12}), transform.CenterCrop([2]int{10, 12})}[r.IntN(3)]
 		several := append(some(), end)
 		switch r.IntN(4) {
 		case 0:
 			return several
 		case 1:
-			return append(several, transform.ToTensor(), transform.RandomErasing(0.5).Noise())
+			return append(several, transform.ToTensor(), transform.RandomErasing(0.5, transform.RandomValue()))
 		}
 		return append(several, transform.ToTensor(), transform.Normalize([]float32{0.4}, []float32{0.2}), transform.ApplyPlanes(negative{}))
 	}
 	switch r.IntN(4) {
 	case 0:
-		return append(list, transform.Views(2, fixed()...), transform.Views(1+r.IntN(2), fixed()...).As("local"))
+		return append(list, transform.Views(2, fixed()...), transform.Views(1+r.IntN(2), append(fixed(), transform.As("local"))...))
 	case 1:
-		return slices.Concat(list, some(), []transform.Step{transform.Ragged(), transform.Sizes("size")})
+		return slices.Concat(list, some(), []transform.Item{transform.Ragged(), transform.Sizes("size")})
 	case 2:
-		return slices.Concat(list, some(), []transform.Step{transform.RandomCrop(20).PadIfNeeded(), transform.ToTensor(), transform.PadTo(21, 30), transform.Sizes("size")})
+		return slices.Concat(list, some(), []transform.Item{transform.RandomCrop(20, transform.PadIfNeeded()), transform.ToTensor(), transform.PadTo([2]int{21, 30}), transform.Sizes("size")})
 	}
 	return append(list, fixed()...)
 }
@@ -97,7 +97,7 @@ func (p placed) equal(q placed) bool {
 }
 
 // combinations calls check for many lists of steps with their datasets.
-func combinations(t *testing.T, check func(ds dataset.Dataset, list []transform.Step)) {
+func combinations(t *testing.T, check func(ds dataset.Dataset, list []transform.Item)) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, deep := range []bool{false, true} {
@@ -115,7 +115,7 @@ func combinations(t *testing.T, check func(ds dataset.Dataset, list []transform.
 // another order with readers of one sample each, and with single samples.
 func TestSamplesDoNotDependOnThoseBefore(t *testing.T) {
 	failed := map[bool]int{}
-	combinations(t, func(ds dataset.Dataset, list []transform.Step) {
+	combinations(t, func(ds dataset.Dataset, list []transform.Item) {
 		x := images(t, ds, list...)
 		used, draw := datatest.Open(t, x), rand.New(rand.NewPCG(5, 6))
 		for _, i := range append(draw.Perm(x.Len()), draw.Perm(x.Len())...) {
@@ -126,7 +126,7 @@ func TestSamplesDoNotDependOnThoseBefore(t *testing.T) {
 			want := placedBy(t.Context(), fresh, x.Spec(), i)
 			fresh.Close()
 			failed[want.err != ""]++
-			if want.err != "" && i%5 != 4 && !strings.Contains(want.err, "ScaleJitter(16, 16): ") {
+			if want.err != "" && i%5 != 4 && !strings.Contains(want.err, "ScaleJitter([16 16]): ") {
 				t.Fatalf("%v: sample %d: %s", list, i, want.err)
 			}
 			if got := placedBy(t.Context(), used, x.Spec(), i); !got.equal(want) {
@@ -140,7 +140,7 @@ func TestSamplesDoNotDependOnThoseBefore(t *testing.T) {
 }
 
 func TestSingleSamplesOfAllCombinationsAreThoseOfImages(t *testing.T) {
-	combinations(t, func(ds dataset.Dataset, list []transform.Step) {
+	combinations(t, func(ds dataset.Dataset, list []transform.Item) {
 		x := images(t, ds, list...)
 		c, err := transform.CompileSamples(ds.Spec(), list...)
 		if err != nil {
@@ -163,7 +163,7 @@ func TestSingleSamplesOfAllCombinationsAreThoseOfImages(t *testing.T) {
 
 func TestBatchesOfAllCombinationsAreTheSameForAnyWorkers(t *testing.T) {
 	every := 0
-	combinations(t, func(ds dataset.Dataset, list []transform.Step) {
+	combinations(t, func(ds dataset.Dataset, list []transform.Item) {
 		if every++; every%3 != 0 {
 			return
 		}
@@ -178,13 +178,13 @@ func TestBatchesOfAllCombinationsAreTheSameForAnyWorkers(t *testing.T) {
 func TestMasksAndPlanesStayWithTheirPixels(t *testing.T) {
 	nothing := func(*transform.Sample, *rand.Rand) error { return nil }
 	keeping := append(slices.Clone(middle[:8]), transform.ApplySample(step(nothing), "mask"), transform.ApplySample(step(nothing), "planes", "boxes"),
-		transform.RandomApply(0.5, transform.RandomCrop(6).PadIfNeeded(), transform.RandomVerticalFlip(1)), transform.SanitizeBoundingBoxes(),
+		transform.RandomApply(0.5, transform.RandomCrop(6, transform.PadIfNeeded()), transform.RandomVerticalFlip(1)), transform.SanitizeBoundingBoxes(),
 		transform.ApplySample(shrunk{}, "mask", "planes", "boxes", "points", "spots", "number"))
 	ds, r := mosaics(t, 16), rand.New(rand.NewPCG(7, 8))
 	for range 100 {
-		list := []transform.Step{
-			transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"), transform.KeyPoints("spots"),
-			transform.Mask("mask").Dtype(dataset.Int32), transform.Masks("planes"), transform.Depth16(1),
+		list := []transform.Item{
+			transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.KeyPoints("spots"),
+			transform.Mask("mask", transform.Dtype(dataset.Int32)), transform.Masks("planes"), transform.Depth16(1),
 		}
 		for range 1 + r.IntN(8) {
 			list = append(list, keeping[r.IntN(len(keeping))])

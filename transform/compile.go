@@ -31,7 +31,7 @@ type Compiled struct {
 // Compile checks the steps and compiles them for single images. The results are
 // those of [Images], bit for bit. The steps must give all images the same size.
 // The error joins everything that is wrong with the steps.
-func Compile(list ...Step) (*Compiled, error) {
+func Compile(list ...Item) (*Compiled, error) {
 	c, err := compiledOf(list)
 	if err != nil {
 		return nil, within("transform", err)
@@ -39,7 +39,7 @@ func Compile(list ...Step) (*Compiled, error) {
 	return c, nil
 }
 
-func compiledOf(list []Step) (*Compiled, error) {
+func compiledOf(list []Item) (*Compiled, error) {
 	p, err := compile(list)
 	if err != nil {
 		return nil, err

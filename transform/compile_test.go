@@ -28,7 +28,7 @@ func readAll(t testing.TB, names ...string) (files [][]byte) {
 	return files
 }
 
-func compiled(t testing.TB, list ...Step) *Compiled {
+func compiled(t testing.TB, list ...Item) *Compiled {
 	t.Helper()
 	c, err := Compile(list...)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestSingleImageHasTheDatasetsBits(t *testing.T) {
 		if want := dataset.ValuesOf[float32](result(t, encoded(data), Eval(16))); !slices.Equal(got, want) {
 			t.Error("float32: other values than the dataset's")
 		}
-		list := []Step{ExifTranspose(), Resize(20), CenterCrop(9, 16)}
+		list := []Item{ExifTranspose(), Resize(20), CenterCrop([2]int{9, 16})}
 		bytes8 := make([]uint8, 9*16*3)
 		if err := compiled(t, list...).IntoBytes(bytes8, File(data)); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestSingleImageComesFromPixelsToo(t *testing.T) {
 }
 
 func TestRandomStepsOfASingleImageFollowTheSeed(t *testing.T) {
-	c := compiled(t, Train(8), RandomErasing(0.5).Noise())
+	c := compiled(t, Train(8), RandomErasing(0.5, RandomValue()))
 	from := RGB(pixels(40, 30), 40, 30)
 	at := func(s Source) []float32 {
 		dst := make([]float32, 3*8*8)

@@ -132,7 +132,7 @@ func FuzzConfiguration(f *testing.F) {
 	}
 	pix := make([]uint8, 3*5*7)
 	f.Fuzz(func(t *testing.T, config []byte) {
-		for _, step := range []transform.Step{
+		for _, step := range []transform.Item{
 			transform.HuggingFace(config), transform.HuggingFace(config).ModelType("yolos"),
 			transform.Timm(config), transform.Timm(config).TestSize(),
 		} {

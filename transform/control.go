@@ -19,40 +19,29 @@ import (
 // once per sample. Steps that are not drawn cost nothing: the window that is decoded
 // is that of the steps drawn.
 func RandomApply(p float64, several ...Step) Step {
-	return control{name: "RandomApply", p: p, branches: []list{several}}
+	return control{call: named("RandomApply", slices.Concat([]any{p}, steps.Anys(several))...), p: p, branches: []list{{nil, several}}}
 }
 
-// RandomChoice applies one of the steps, drawn with equal probability or by
-// [Choosing.Weights]. Use [Compose] for a choice of several steps: torchvision's
-// RandomChoice.
-func RandomChoice(several ...Step) Choosing { return Choosing{several: several} }
+// RandomChoice applies one of the steps, drawn with equal probability or by the option [P]. Use
+// [Compose] for a choice of several steps: torchvision's RandomChoice.
+func RandomChoice(list ...Item) Step {
+	several, options, err := divide(list)
+	c := choosing{calling("RandomChoice", keyWeights, arguments{}, options, steps.Anys(several)...), several}
+	c.mistake = errors.Join(err, c.mistake)
+	return c
+}
 
-// Choosing is the step that [RandomChoice] makes.
-type Choosing struct {
+type choosing struct {
+	*call
 	several []Step
-	weights []float64
 }
 
-// Weights sets how probable each step is compared with the others: one number per
-// step, 0 or more. They need not add up to 1.
-func (s Choosing) Weights(w ...float64) Choosing {
-	s.weights = slices.Clone(w)
-	return s
-}
+func (s choosing) brief() string { return s.short(len(s.several)) }
 
-// String prints the call that made the step.
-func (s Choosing) String() string {
-	text := "RandomChoice(" + steps.Join(s.several) + ")"
-	if s.weights != nil {
-		text += steps.Call(".Weights", steps.Anys(s.weights)...)
-	}
-	return text
-}
-
-func (s Choosing) add(p *program) error {
-	c := control{name: "RandomChoice", text: s.String(), branches: one(s.several)}
+func (s choosing) add(p *program) error {
+	c := control{call: s.call, branches: one(s.several)}
 	if s.weights != nil && len(s.weights) != len(s.several) {
-		return fmt.Errorf("want a weight per step, not %d for %d", len(s.weights), len(s.several))
+		return fmt.Errorf("want a P per step, not %d for %d", len(s.weights), len(s.several))
 	}
 	sum := 0.0
 	for i := range s.several {
@@ -61,71 +50,54 @@ func (s Choosing) add(p *program) error {
 			w = s.weights[i]
 		}
 		if !(w >= 0 && w < math.Inf(1)) {
-			return errors.New("want finite weights, 0 or more")
+			return errors.New("want finite numbers of P, 0 or more")
 		}
 		sum += w
 		c.sums = append(c.sums, sum)
 	}
 	if len(s.several) > 0 && !(sum > 0 && sum < math.Inf(1)) {
-		return errors.New("want weights with a finite sum above 0")
+		return errors.New("want a P with a finite sum above 0")
 	}
 	return c.add(p)
 }
 
 // RandomOrder applies all of the steps in random order: torchvision's RandomOrder.
 func RandomOrder(several ...Step) Step {
-	return control{name: "RandomOrder", branches: one(several)}
+	return control{call: named("RandomOrder", steps.Anys(several)...), branches: one(several)}
 }
 
 // one makes a branch of each step.
 func one(several []Step) []list {
 	branches := make([]list, len(several))
 	for i, s := range several {
-		branches[i] = list{s}
+		branches[i] = list{nil, []Step{s}}
 	}
 	return branches
 }
 
 // A control runs branches of steps as its draw says.
 type control struct {
-	name, text string
-	p          float64   // of RandomApply
-	sums       []float64 // of RandomChoice: the sums of the weights up to each branch
-	branches   []list
-}
-
-func (s control) String() string {
-	switch {
-	case s.text != "":
-		return s.text
-	case s.name == "RandomApply":
-		if len(s.branches[0]) == 0 {
-			return steps.Call(s.name, s.p)
-		}
-		return steps.Call(s.name, s.p, steps.Join(s.branches[0]))
-	}
-	texts := make([]string, len(s.branches))
-	for i, b := range s.branches {
-		texts[i] = steps.Join(b)
-	}
-	return steps.Call(s.name, steps.Anys(texts)...)
+	*call
+	p        float64   // of RandomApply
+	sums     []float64 // of RandomChoice: the sums of the weights up to each branch
+	branches []list
 }
 
 func (s control) brief() string {
 	switch {
-	case len(s.branches) == 0 || len(s.branches[0]) == 0:
-		return s.String()
-	case s.name == "RandomApply":
+	case s.name != "RandomApply":
+		return s.short(len(s.branches))
+	case len(s.branches[0].steps) > 0:
 		return steps.Call(s.name, s.p, "…")
 	}
-	return s.name + "(…)"
+	return s.String()
 }
 
 func (s control) add(p *program) error {
 	if err := errors.Join(p.beforeTensor(), steps.CheckProbability(s.p)); err != nil {
 		return err
 	}
-	if len(s.branches) == 0 || s.name == "RandomApply" && len(s.branches[0]) == 0 {
+	if len(s.branches) == 0 || s.name == "RandomApply" && len(s.branches[0].steps) == 0 {
 		return errors.New("want at least one step")
 	}
 	op := &controlling{control: s, ops: make([][]operation, len(s.branches))}
@@ -133,7 +105,7 @@ func (s control) add(p *program) error {
 	wrong := false
 	for i, b := range s.branches {
 		inner := &program{nested: true, output: p.output, annotated: p.annotated, deep: p.deep}
-		inner.addAll(b)
+		inner.addAll(b.steps)
 		if err := within(s.brief(), errors.Join(inner.errs...)); err != nil {
 			p.errs, wrong = append(p.errs, err), true
 		}

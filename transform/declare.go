@@ -13,9 +13,9 @@ import (
 
 // An annotated says which fields of a sample move with its image.
 type annotated struct {
-	boxes  []BoxField // at most one
-	masks  []MaskField
-	points []PointField
+	boxes  []boxField // at most one
+	masks  []maskField
+	points []pointField
 
 	removes bool     // SanitizeKeyPoints was there
 	passed  []string // fields that PassThrough names
@@ -41,12 +41,12 @@ func (a *annotated) still() error {
 
 func (p *program) needBoxes() error {
 	if len(p.annotated.boxes) == 0 {
-		return errors.New("want Boxes before it")
+		return errors.New("want Boxes")
 	}
 	return p.beforeTensor()
 }
 
-// declare checks a step that names a field, and that the name is new.
+// declare checks an option that names a field, and that the name is new.
 func (p *program) declare(field string) error {
 	if field == "" {
 		return errors.New("want a field's name")
@@ -54,20 +54,20 @@ func (p *program) declare(field string) error {
 	if slices.Contains(p.names(), field) {
 		return errors.New("the field is declared already")
 	}
-	return errors.Join(p.notNested(), p.first())
+	return nil
 }
 
 // names are the fields that have been declared.
 func (a *annotated) names() []string {
 	var names []string
 	for _, b := range a.boxes {
-		names = append(names, b.field)
+		names = append(names, b.name)
 	}
 	for _, m := range a.masks {
-		names = append(names, m.field)
+		names = append(names, m.name)
 	}
 	for _, k := range a.points {
-		names = append(names, k.field)
+		names = append(names, k.name)
 	}
 	return names
 }
@@ -93,7 +93,7 @@ func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dat
 	l := layout{boxes: -1}
 	n := naming{spec: spec, given: given, images: images}
 	for _, b := range p.annotated.boxes {
-		f := n.find(b, b.field)
+		f := n.find(b, b.name)
 		if f < 0 {
 			continue
 		}
@@ -104,7 +104,7 @@ func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dat
 		l.rows = n.rows(b, b.rows)
 	}
 	for _, k := range p.annotated.points {
-		f := n.find(k, k.field)
+		f := n.find(k, k.name)
 		if f < 0 {
 			continue
 		}
@@ -131,7 +131,7 @@ func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dat
 		}
 	}
 	for _, m := range p.annotated.masks {
-		f := n.find(m, m.field)
+		f := n.find(m, m.name)
 		if f < 0 {
 			continue
 		}
@@ -190,7 +190,7 @@ func (n *naming) rows(s fmt.Stringer, names []string) (all []int) {
 }
 
 // unnamed are the ragged fields of the dataset that no step names.
-func (p *program) unnamed(spec dataset.Spec, b BoxField, images string) (names []string) {
+func (p *program) unnamed(spec dataset.Spec, b boxField, images string) (names []string) {
 	named := slices.Concat(p.names(), b.rows, b.apart, p.passed)
 	for _, k := range p.annotated.points {
 		named = append(named, k.rows...)

@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"github.com/penstock-go/penstock/internal/codec/tiff"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Decoder adds a format to those that files may have: HEIC, AVIF, JPEG XL, or one of
@@ -24,8 +23,8 @@ import (
 // keeps its values, and a [*Planes] may have any number of channels. All workers
 // call the functions at the same time. An error or a panic of theirs is the error of
 // the sample. [Images] reads the format's files, and so does [Compile] from [File].
-func Decoder(name, magic string, decode func(io.Reader) (image.Image, error), config func(io.Reader) (image.Config, error)) Step {
-	return setting{steps.Call("Decoder", fmt.Sprintf("%q", name), fmt.Sprintf("%q", magic)), func(p *program) error {
+func Decoder(name, magic string, decode func(io.Reader) (image.Image, error), config func(io.Reader) (image.Config, error)) Option {
+	o := setting(named("Decoder", quoted(name, magic)...), func(p *program) error {
 		switch {
 		case name == "" || magic == "":
 			return errors.New("want a name and the first bytes of files")
@@ -34,7 +33,9 @@ func Decoder(name, magic string, decode func(io.Reader) (image.Image, error), co
 		}
 		p.formats = append(p.formats, ownFormat{name, magic, decode, config})
 		return nil
-	}}
+	})
+	o.several = true
+	return o
 }
 
 // An ownFormat is a format that [Decoder] has added.
@@ -45,7 +46,7 @@ type ownFormat struct {
 }
 
 // Decompressor adds a compression to those that TIFF files may have: LZMA, LERC, or one of your own. Package
-// [github.com/penstock-go/penstock/transform/zstd] makes this step for zstd. It comes before the compressions of this package, so it may
+// [github.com/penstock-go/penstock/transform/zstd] makes this option for zstd. It comes before the compressions of this package, so it may
 // also take the place of one of them. Code is its number in the field Compression of a file.
 //
 // Decompress fills dst with the samples of a strip or tile, from its bytes, and is an error if these are too few. It
@@ -53,8 +54,8 @@ type ownFormat struct {
 // more than 32 KiB of samples in a byte is an error before memory is allocated. All workers call the function at the same
 // time. An error or a panic of it is the error of the sample. [Images] reads such files and such masks, and
 // [Compile] reads such files from [File].
-func Decompressor(code int, decompress func(dst, src []byte) error) Step {
-	return setting{steps.Call("Decompressor", code), func(p *program) error {
+func Decompressor(code int, decompress func(dst, src []byte) error) Option {
+	o := setting(named("Decompressor", code), func(p *program) error {
 		switch {
 		case code < 1 || code > math.MaxUint16:
 			return errors.New("want the number of a compression")
@@ -65,7 +66,9 @@ func Decompressor(code int, decompress func(dst, src []byte) error) Step {
 			return guard(p.field, func() error { return decompress(dst, src) })
 		}})
 		return nil
-	}}
+	})
+	o.several = true
+	return o
 }
 
 // formatsOf makes the formats of a lane, which keep their files.

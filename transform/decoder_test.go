@@ -76,7 +76,7 @@ func TestOwnDecoderReadsItsFormat(t *testing.T) {
 	if got, want := dataset.ValuesOf[uint8](s["image"]), []uint8{10, 11, 12, 13, 14, 15}; !bytes.Equal(got, want) {
 		t.Errorf("Images: got %v, want %v", got, want)
 	}
-	one, err := transform.Compile(plainDecoder, transform.Resize(1, 1))
+	one, err := transform.Compile(plainDecoder, transform.Resize([2]int{1, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func firstLine(err error) string {
 }
 
 func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
-	one, err := transform.Compile(plainDecoder, transform.MaxPixels(20), transform.Resize(1, 1))
+	one, err := transform.Compile(plainDecoder, transform.MaxPixels(20), transform.Resize([2]int{1, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,11 +120,11 @@ func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
 			t.Errorf("%v does not wrap the decoder's error", err)
 		}
 	}
-	for want, step := range map[string]transform.Step{
+	for want, option := range map[string]transform.Option{
 		`transform: Decoder("", "x"): want a name and the first bytes of files`: transform.Decoder("", "x", decodePlain, plainConfig),
 		`transform: Decoder("x", "x"): want two functions`:                      transform.Decoder("x", "x", nil, plainConfig),
 	} {
-		if _, err := transform.Compile(step, transform.Resize(1, 1)); err == nil || err.Error() != want {
+		if _, err := transform.Compile(option, transform.Resize([2]int{1, 1})); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -170,8 +170,8 @@ func TestDecompressorReadsTIFFImagesAndMasks(t *testing.T) {
 		}
 		return nil
 	})
-	mask := transform.Mask("mask").Dtype(dataset.Uint8)
-	for _, steps := range [][]transform.Step{
+	mask := transform.Mask("mask", transform.Dtype(dataset.Uint8))
+	for _, steps := range [][]transform.Item{
 		{mask, transform.CenterCrop(1), transform.Decompressor(60000, run)},
 		{mask, transform.Decompressor(60000, run), transform.Views(1, transform.CenterCrop(1))},
 	} {
@@ -210,16 +210,16 @@ func TestErrorsOfDecompressorsAreErrorsOfTheFile(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	for want, step := range map[string]transform.Step{
+	for want, option := range map[string]transform.Option{
 		`transform: Decompressor(0): want the number of a compression`: transform.Decompressor(0, run),
 		`transform: Decompressor(5): want a function`:                  transform.Decompressor(5, nil),
 	} {
-		if _, err := transform.Compile(step, transform.CenterCrop(1)); err == nil || err.Error() != want {
+		if _, err := transform.Compile(option, transform.CenterCrop(1)); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	_, err = transform.Compile(transform.Views(1, transform.Decompressor(60000, run), transform.CenterCrop(1)))
-	if err == nil || !strings.Contains(err.Error(), "must be next to Views, not among its steps") {
+	if err == nil || !strings.Contains(err.Error(), "Views(1, …): has no option Decompressor") {
 		t.Errorf("within Views: %v", err)
 	}
 }

@@ -50,7 +50,7 @@ func blobs(files ...[]byte) dataset.Dataset {
 	})
 }
 
-func images(t testing.TB, ds dataset.Dataset, list ...transform.Step) *transform.Pipeline {
+func images(t testing.TB, ds dataset.Dataset, list ...transform.Item) *transform.Pipeline {
 	t.Helper()
 	x, err := transform.Images(ds, list...)
 	if err != nil {
@@ -69,23 +69,23 @@ func deepValues[T dataset.Element](t testing.TB, ds dataset.Dataset, i int) []T 
 }
 
 // random are steps with the filter Nearest, which computes no values.
-var random = map[string][]transform.Step{
-	"crop":     {transform.RandomCrop(20, 24).Padding(3, 5), transform.RandomHorizontalFlip(0.5), transform.RandomVerticalFlip(0.5)},
-	"smaller":  {transform.RandomCrop(60, 50).PadIfNeeded()},
-	"resized":  {transform.RandomResizedCrop(17, 19).Filter(transform.Nearest), transform.RandomHorizontalFlip(0.5)},
-	"zoom":     {transform.RandomZoomOut(0.5), transform.Resize(23, 31).Filter(transform.Nearest)},
-	"reflect":  {transform.Pad(4, 3, 2, 1).Mode(transform.Reflect), transform.RandomHorizontalFlip(0.5), transform.RandomCrop(37, 41)},
+var random = map[string][]transform.Item{
+	"crop":     {transform.RandomCrop([2]int{20, 24}, transform.Padding(3, 5)), transform.RandomHorizontalFlip(0.5), transform.RandomVerticalFlip(0.5)},
+	"smaller":  {transform.RandomCrop([2]int{60, 50}, transform.PadIfNeeded())},
+	"resized":  {transform.RandomResizedCrop([2]int{17, 19}, transform.Interpolation(transform.Nearest)), transform.RandomHorizontalFlip(0.5)},
+	"zoom":     {transform.RandomZoomOut(0.5), transform.Resize([2]int{23, 31}, transform.Interpolation(transform.Nearest))},
+	"reflect":  {transform.Pad([4]int{4, 3, 2, 1}, transform.PaddingMode(transform.Reflect)), transform.RandomHorizontalFlip(0.5), transform.RandomCrop([2]int{37, 41})},
 	"outside":  {transform.Crop(-5, 40, 20, 20)},
 	"nothing":  {transform.Crop(-50, 40, 20, 20)},
 	"beside":   {transform.Crop(5, 60, 20, 20)},
-	"centre":   {transform.CenterCrop(45, 47)},
-	"jitter":   {transform.ScaleJitter(29, 31).Filter(transform.Nearest), transform.FixedSizeCrop(29, 31)},
-	"applied":  {transform.RandomApply(0.5, transform.RandomCrop(30), transform.Pad(2)), transform.Resize(13, 11).Filter(transform.Nearest)},
+	"centre":   {transform.CenterCrop([2]int{45, 47})},
+	"jitter":   {transform.ScaleJitter([2]int{29, 31}, transform.Interpolation(transform.Nearest)), transform.FixedSizeCrop([2]int{29, 31})},
+	"applied":  {transform.RandomApply(0.5, transform.RandomCrop(30), transform.Pad(2)), transform.Resize([2]int{13, 11}, transform.Interpolation(transform.Nearest))},
 	"choice":   {transform.RandomChoice(transform.RandomCrop(21), transform.CenterCrop(21)), transform.RandomVerticalFlip(0.5)},
-	"order":    {transform.RandomOrder(transform.RandomHorizontalFlip(0.7), transform.RandomVerticalFlip(0.6)), transform.CenterCrop(30, 33)},
-	"settings": {transform.RandomCrop(31, 29), transform.PILToTensor()},
-	"padded":   {transform.RandomCrop(31, 29), transform.PILToTensor(), transform.PadTo(33, 40)},
-	"reversed": {transform.RandomCrop(31, 29), transform.BGR()},
+	"order":    {transform.RandomOrder(transform.RandomHorizontalFlip(0.7), transform.RandomVerticalFlip(0.6)), transform.CenterCrop([2]int{30, 33})},
+	"settings": {transform.RandomCrop([2]int{31, 29}), transform.PILToTensor()},
+	"padded":   {transform.RandomCrop([2]int{31, 29}), transform.PILToTensor(), transform.PadTo([2]int{33, 40})},
+	"reversed": {transform.RandomCrop([2]int{31, 29}), transform.BGR()},
 }
 
 func TestDrawsAndGeometryOfDepth16AreThoseOfColours(t *testing.T) {
@@ -103,12 +103,12 @@ func TestDrawsAndGeometryOfDepth16AreThoseOfColours(t *testing.T) {
 				}
 			}
 			ds := arrays(t, dataset.Uint8, shape, pix)
-			read := func(list []transform.Step) []byte {
+			read := func(list []transform.Item) []byte {
 				return slices.Concat(loaded(t, images(t, ds, list...), nil, loader.Workers(2), loader.BatchSize(5), loader.Shuffle(true), loader.Seed(3))...)
 			}
 			want := read(list)
 			off := 0
-			for k, v := range read(append([]transform.Step{transform.Depth16(3)}, list...)) {
+			for k, v := range read(append([]transform.Item{transform.Depth16(3)}, list...)) {
 				if v == want[k] {
 					continue
 				}
@@ -134,8 +134,8 @@ func TestResizesOfDepth16AreThoseOfColoursWithinALevel(t *testing.T) {
 	ds := arrays(t, dataset.Uint8, dataset.Shape{h, w, 3}, pix)
 	for filter := transform.Bilinear; filter <= transform.Hamming; filter++ {
 		for _, size := range [][]int{{20, 30}, {90, 100}, {30, 100}, {20}} {
-			list := []transform.Step{transform.Resize(size...).Filter(filter), transform.RandomHorizontalFlip(1), transform.CenterCrop(18, 25)}
-			want, got := images(t, ds, list...), images(t, ds, append([]transform.Step{transform.Depth16(3)}, list...)...)
+			list := []transform.Item{resizeTo(size, transform.Interpolation(filter)), transform.RandomHorizontalFlip(1), transform.CenterCrop([2]int{18, 25})}
+			want, got := images(t, ds, list...), images(t, ds, append([]transform.Item{transform.Depth16(3)}, list...)...)
 			for i := range ds.Len() {
 				a, b := deepValues[uint8](t, want, i), deepValues[uint8](t, got, i)
 				for k := range a {
@@ -162,18 +162,18 @@ func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
 		step  transform.Step
 		apart float64 // how many values may be more than a level apart
 	}{
-		"rotation":    {transform.RandomRotation(-40, 40).Filter(transform.Bilinear), 0.05},
-		"nearest":     {transform.RandomRotation(-40, 40).Center(3, 4), 0.01},
-		"affine":      {transform.RandomAffine(-20, 20).Translate(0.2, 0.1).Scale(0.7, 1.4).Shear(-5, 5), 0.01},
+		"rotation":    {transform.RandomRotation(-40, 40, transform.Interpolation(transform.Bilinear)), 0.05},
+		"nearest":     {transform.RandomRotation(-40, 40, transform.Center(3, 4)), 0.01},
+		"affine":      {transform.RandomAffine(-20, 20, transform.Translate(0.2, 0.1), transform.Scale(0.7, 1.4), transform.Shear(-5, 5)), 0.01},
 		"perspective": {transform.RandomPerspective(0.4, 0.7), 0.1},
 		"elastic":     {transform.ElasticTransform(50, 5), 0},
-		"cubic":       {transform.ElasticTransform(50, 3).Filter(transform.Bicubic), 0},
+		"cubic":       {transform.ElasticTransform(50, 3, transform.Interpolation(transform.Bicubic)), 0},
 		"brightness":  {transform.ColorJitter(0.4, 0, 0, 0), 0},
 		"contrast":    {transform.ColorJitter(0.3, 0.4, 0, 0), 0.01},
 		"invert":      {transform.RandomInvert(0.5), 0},
 		"solarize":    {transform.RandomSolarize(128, 0.5), 0},
 		"stretch":     {transform.RandomAutocontrast(0.5), 0},
-		"blur":        {transform.GaussianBlur(5, 9), 0},
+		"blur":        {transform.GaussianBlur([2]int{5, 9}), 0},
 		"saturation":  {transform.ColorJitter(0, 0, 0.5, 0), 0},
 		"hue":         {transform.ColorJitter(0, 0, 0, 0.3), 0.2},
 		"grey":        {transform.RandomGrayscale(0.5), 0},
@@ -182,16 +182,16 @@ func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
 		"sharpness":   {transform.RandomAdjustSharpness(1.7, 0.5), 0},
 		"noise":       {transform.GaussianNoise(0.02, 0.1), 0},
 		"permutation": {transform.RandomChannelPermutation(), 0},
-		"distort":     {transform.RandomPhotometricDistort(0.5).Hue(0, 0), 0.02},
+		"distort":     {transform.RandomPhotometricDistort(0.5, transform.Hue(0, 0)), 0.02},
 		"randaugment": {transform.RandAugment(2, 9), 0.02},
 		"trivial":     {transform.TrivialAugmentWide(), 0.02},
 		"imagenet":    {transform.AutoAugment(transform.ImageNetPolicy), 0.02},
 		"svhn":        {transform.AutoAugment(transform.SVHNPolicy), 0.02},
-		"augmix":      {transform.AugMix().Filter(transform.Nearest), 0.02},
+		"augmix":      {transform.AugMix(transform.Interpolation(transform.Nearest)), 0.02},
 		"applied":     {transform.RandomApply(0.5, transform.GaussianBlur(3), transform.RandomInvert(0.3)), 0},
 	} {
-		list := []transform.Step{transform.CenterCrop(40, 41), test.step}
-		want, got := images(t, ds, list...), images(t, ds, append([]transform.Step{transform.Depth16(3)}, list...)...)
+		list := []transform.Item{transform.CenterCrop([2]int{40, 41}), test.step}
+		want, got := images(t, ds, list...), images(t, ds, append([]transform.Item{transform.Depth16(3)}, list...)...)
 		apart, all := 0, 0
 		for i := range n {
 			a, b := deepValues[uint8](t, want, i), deepValues[uint8](t, got, i)
@@ -212,8 +212,8 @@ func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
 func TestWarpsOfDepth16BlendInItsFill(t *testing.T) {
 	ds := arrays(t, dataset.Float32, dataset.Shape{1, 1, 4}, dense.Bytes([]float32{1, 2, 3, 4}))
 	for _, fill := range []float32{0, 100} {
-		turn := transform.RandomRotation(180, 180).Center(1.75, 0.5).Filter(transform.Bilinear)
-		got := deepValues[float32](t, images(t, ds, transform.Depth16(1).Fill(fill), turn), 0)
+		turn := transform.RandomRotation(180, 180, transform.Center(1.75, 0.5), transform.Interpolation(transform.Bilinear))
+		got := deepValues[float32](t, images(t, ds, transform.Depth16(1, transform.Fill(float64(fill))), turn), 0)
 		// The values between two pixels, and at the end half of a half and the fill.
 		want := []float32{3.5, 2.5, 1.5, (0.5-fill)*0.5 + fill}
 		for i, v := range got {
@@ -228,7 +228,7 @@ func TestWarpsOfDepth16BlendInItsFill(t *testing.T) {
 // TestValuesThatAreCutAndMirroredStayAsTheyAre compares all bits, also those of NaN and -0.
 func TestValuesThatAreCutAndMirroredStayAsTheyAre(t *testing.T) {
 	const c, h, w = 12, 9, 11
-	steps := []transform.Step{transform.Depth16(c), transform.Crop(2, 3, 5, 6), transform.RandomHorizontalFlip(1), transform.RandomVerticalFlip(1)}
+	steps := []transform.Item{transform.Depth16(c), transform.Crop(2, 3, 5, 6), transform.RandomHorizontalFlip(1), transform.RandomVerticalFlip(1)}
 	floats := lcg(make([]float32, c*h*w), 3)
 	for i := 0; i < len(floats); i += 7 {
 		floats[i] = []float32{float32(math.NaN()), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 1e30}[i/7%4]

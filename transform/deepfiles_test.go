@@ -156,7 +156,7 @@ func TestSingleImagesKeepTheirValues(t *testing.T) {
 			t.Errorf("got %v, %v", got, err)
 		}
 	}
-	if c, err = transform.Compile(transform.Depth16(3), transform.Resize(2, 2), transform.ToTensor()); err != nil {
+	if c, err = transform.Compile(transform.Depth16(3), transform.Resize([2]int{2, 2}), transform.ToTensor()); err != nil {
 		t.Fatal(err)
 	}
 	floats := make([]float32, 12)
@@ -175,14 +175,14 @@ func TestSingleImagesKeepTheirValues(t *testing.T) {
 // TestViewsOfDepth16HaveThePixelsOfTheirCrops compares views with single images.
 func TestViewsOfDepth16HaveThePixelsOfTheirCrops(t *testing.T) {
 	ds := blobs(encoded(t, depthMap(60, 50)), deepFile(t, "tiff16-x1-orientation6.tif"))
-	left := []transform.Step{transform.Crop(1, 2, 5, 4), transform.Resize(6, 7), transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{2})}
-	right := []transform.Step{transform.Crop(-3, 8, 9, 9), transform.RandomHorizontalFlip(1), transform.ApplyPlanes(negative{}), transform.Crop(1, 1, 7, 7)}
-	both := images(t, ds, transform.Depth16(1).Fill(9), transform.Views(2, left...).As("left"), transform.Views(1, right...).As("right"),
-		transform.Views(1, transform.Crop(200, 200, 2, 2)).As("outside"))
+	left := []transform.Item{transform.Crop(1, 2, 5, 4), transform.Resize([2]int{6, 7}), transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{2})}
+	right := []transform.Item{transform.Crop(-3, 8, 9, 9), transform.RandomHorizontalFlip(1), transform.ApplyPlanes(negative{}), transform.Crop(1, 1, 7, 7)}
+	both := images(t, ds, transform.Depth16(1, transform.Fill(9)), transform.Views(2, append(slices.Clone(left), transform.As("left"))...), transform.Views(1, append(slices.Clone(right), transform.As("right"))...),
+		transform.Views(1, transform.Crop(200, 200, 2, 2), transform.As("outside")))
 	for i := range ds.Len() {
 		s := datatest.Sample(t, both, i)
-		a := deepValues[float32](t, images(t, ds, append([]transform.Step{transform.Depth16(1).Fill(9)}, left...)...), i)
-		b := deepValues[uint16](t, images(t, ds, append([]transform.Step{transform.Depth16(1).Fill(9)}, right...)...), i)
+		a := deepValues[float32](t, images(t, ds, append([]transform.Item{transform.Depth16(1, transform.Fill(9))}, left...)...), i)
+		b := deepValues[uint16](t, images(t, ds, append([]transform.Item{transform.Depth16(1, transform.Fill(9))}, right...)...), i)
 		if !slices.Equal(dataset.ValuesOf[float32](s["left"]), append(slices.Clone(a), a...)) || !slices.Equal(dataset.ValuesOf[uint16](s["right"]), b) {
 			t.Errorf("sample %d: other values in views", i)
 		}
@@ -203,10 +203,10 @@ func TestCropsOfDepth16HaveThePixelsOfTheirCorners(t *testing.T) {
 		}
 		return v
 	}
-	if got, want := deepValues[uint16](t, images(t, ds, transform.Depth16(1), transform.FiveCrop(1, 2)), 0), corners(20, 10); !slices.Equal(got, want) {
+	if got, want := deepValues[uint16](t, images(t, ds, transform.Depth16(1), transform.FiveCrop([2]int{1, 2})), 0), corners(20, 10); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	list := []transform.Step{transform.Depth16(1), transform.Crop(0, 0, 5, 6), transform.ApplyPlanes(planes(func(*transform.Planes, *rand.Rand) error { return nil })), transform.FiveCrop(1, 2)}
+	list := []transform.Item{transform.Depth16(1), transform.Crop(0, 0, 5, 6), transform.ApplyPlanes(planes(func(*transform.Planes, *rand.Rand) error { return nil })), transform.FiveCrop([2]int{1, 2})}
 	if got, want := deepValues[uint16](t, images(t, ds, list...), 0), corners(6, 5); !slices.Equal(got, want) {
 		t.Errorf("after a step that needs pixels: got %v, want %v", got, want)
 	}
@@ -215,9 +215,9 @@ func TestCropsOfDepth16HaveThePixelsOfTheirCorners(t *testing.T) {
 // TestAnnotationsFollowDeepImages compares annotations with those of the same images in colours of
 // 8 bits.
 func TestAnnotationsFollowDeepImages(t *testing.T) {
-	list := []transform.Step{transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"), transform.Mask("mask").Fill(255),
-		transform.RandomZoomOut(0.5), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.Resize(60, 80), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
-	want, got := images(t, scenes(t, 20), list...), images(t, scenes(t, 20), append([]transform.Step{transform.Depth16(3)}, list...)...)
+	list := []transform.Item{transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.Mask("mask", transform.Fill(255)),
+		transform.RandomZoomOut(0.5), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.Resize([2]int{60, 80}), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
+	want, got := images(t, scenes(t, 20), list...), images(t, scenes(t, 20), append([]transform.Item{transform.Depth16(3)}, list...)...)
 	for i := range 20 {
 		a := datatest.Sample(t, want, i)
 		b := datatest.Sample(t, got, i)
@@ -284,7 +284,7 @@ func TestFailingImagesOfDecodersAreErrorsOfTheSample(t *testing.T) {
 func TestFillThatTheDtypeHasNotIsAnErrorOfTheSample(t *testing.T) {
 	for _, test := range []struct {
 		file string
-		fill float32
+		fill float64
 		want string
 	}{
 		{"tiff16-x1.tif", -1, "the image has uint16 values: want a Fill of Depth16 among them, not -1"},
@@ -293,7 +293,7 @@ func TestFillThatTheDtypeHasNotIsAnErrorOfTheSample(t *testing.T) {
 		{"tiff16-x1.tif", 65535, ""},
 		{"low-first.pfm", -0.5, ""},
 	} {
-		x := images(t, blobs(deepFile(t, test.file)), transform.Depth16(1).Fill(test.fill), transform.CenterCrop(40), transform.ToTensor())
+		x := images(t, blobs(deepFile(t, test.file)), transform.Depth16(1, transform.Fill(test.fill)), transform.CenterCrop(40), transform.ToTensor())
 		if _, err := dataset.At(t.Context(), x, 0); test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s with %v: got %v, want %q", test.file, test.fill, err, test.want)
 		}

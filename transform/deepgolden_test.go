@@ -211,8 +211,8 @@ func numberOf(t *testing.T, text string) float64 {
 	return v
 }
 
-func (c *deepCase) steps(t *testing.T) []transform.Step {
-	list := []transform.Step{transform.Depth16(c.Shape[0])}
+func (c *deepCase) steps(t *testing.T) []transform.Item {
+	list := []transform.Item{transform.Depth16(c.Shape[0])}
 	unit := false
 	for _, s := range c.Steps {
 		var n []int
@@ -225,35 +225,36 @@ func (c *deepCase) steps(t *testing.T) []transform.Step {
 		filter := filterOf[last]
 		switch s[0] {
 		case "resize":
-			list = append(list, transform.Resize(n...).Filter(filter))
+			list = append(list, resizeTo(n, transform.Interpolation(filter)))
 		case "resizedcrop":
-			list = append(list, transform.Crop(n[0], n[1], n[2], n[3]), transform.Resize(n[4:]...).Filter(filter))
+			list = append(list, transform.Crop(n[0], n[1], n[2], n[3]), resizeTo(n[4:], transform.Interpolation(filter)))
 		case "crop":
 			list = append(list, transform.Crop(n[0], n[1], n[2], n[3]))
 		case "center":
-			list = append(list, transform.CenterCrop(n...))
+			list = append(list, transform.CenterCrop([2]int{n[0], n[len(n)-1]}))
 		case "hflip":
 			list = append(list, transform.RandomHorizontalFlip(1))
 		case "vflip":
 			list = append(list, transform.RandomVerticalFlip(1))
 		case "pad":
 			mode := map[string]transform.PadMode{"edge": transform.Edge, "reflect": transform.Reflect, "symmetric": transform.Symmetric}[last]
-			list = append(list, transform.Pad(n...).Mode(mode))
+			list = append(list, padBy(n, transform.PaddingMode(mode)))
 		case "rotate":
-			rotation := transform.RandomRotation(numberOf(t, s[1]), numberOf(t, s[1])).Filter(filterOf[s[2]])
+			options := []transform.Option{transform.Interpolation(filterOf[s[2]])}
 			if s[3] == "1" {
-				rotation = rotation.Expand()
-				list = append(list, rotation, transform.Crop(0, 0, c.Result[1], c.Result[2]))
-			} else {
-				list = append(list, rotation)
+				options = append(options, transform.Expand())
+			}
+			list = append(list, transform.RandomRotation(numberOf(t, s[1]), numberOf(t, s[1]), options...))
+			if s[3] == "1" {
+				list = append(list, transform.Crop(0, 0, c.Result[1], c.Result[2]))
 			}
 		case "affine":
 			v := func(i int) float64 { return numberOf(t, s[i]) }
-			list = append(list, transform.RandomAffine(v(1), v(1)).Scale(v(2), v(2)).Shear(v(3), v(3)).ShearY(v(4), v(4)).Filter(filterOf[s[5]]))
+			list = append(list, transform.RandomAffine(v(1), v(1), transform.Scale(v(2), v(2)), transform.Shear(v(3), v(3), v(4), v(4)), transform.Interpolation(filterOf[s[5]])))
 		case "blur":
-			list = append(list, transform.GaussianBlur(n[0], n[1]).Sigma(numberOf(t, s[3]), numberOf(t, s[3])))
+			list = append(list, transform.GaussianBlur([2]int{n[0], n[1]}, transform.Sigma(numberOf(t, s[3]), numberOf(t, s[3]))))
 		case "totensor":
-			list, unit = append(list, transform.ToDtype(dataset.Float32).Scale()), true
+			list, unit = append(list, transform.ToDtype(dataset.Float32, transform.Scaled())), true
 		case "normalize":
 			var v [2][]float32
 			for i := range v {

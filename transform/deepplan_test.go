@@ -27,7 +27,7 @@ func TestDtypesOfDepth16(t *testing.T) {
 	depth := transform.Depth16(c)
 	check("ToTensor", deepValues[float32](t, images(t, ds, depth, transform.ToTensor()), 0),
 		func(v uint16, _ int) float32 { return float32(v) / 65535 })
-	check("Scale", deepValues[float32](t, images(t, ds, depth, transform.ToDtype(dataset.Float32).Scale()), 0),
+	check("Scale", deepValues[float32](t, images(t, ds, depth, transform.ToDtype(dataset.Float32, transform.Scaled())), 0),
 		func(v uint16, _ int) float32 { return float32(v) * float32(1.0/65535) })
 	check("ToDtype(float32)", deepValues[float32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(dataset.Float32)), 0),
 		func(v uint16, _ int) float32 { return float32(v) })
@@ -53,14 +53,14 @@ func TestFillOfDepth16IsWhatIsOutside(t *testing.T) {
 	pix := []uint16{1000, 2000}
 	ds := arrays(t, dataset.Uint16, dataset.Shape{2, 1, 1}, dense.Bytes(pix))
 	for _, test := range []struct {
-		depth transform.Depth
+		depth transform.Option
 		want  []uint16
 	}{
 		{transform.Depth16(2), []uint16{0, 1000, 0, 0, 2000, 0}},
-		{transform.Depth16(2).Fill(65535), []uint16{65535, 1000, 65535, 65535, 2000, 65535}},
-		{transform.Depth16(2).Fill(7, 8), []uint16{7, 1000, 7, 8, 2000, 8}},
+		{transform.Depth16(2, transform.Fill(65535)), []uint16{65535, 1000, 65535, 65535, 2000, 65535}},
+		{transform.Depth16(2, transform.Fill(7, 8)), []uint16{7, 1000, 7, 8, 2000, 8}},
 	} {
-		for _, step := range []transform.Step{transform.Pad(1, 0), transform.CenterCrop(1, 3), transform.RandomCrop(1, 3).Padding(1, 0)} {
+		for _, step := range []transform.Item{transform.Pad([2]int{1, 0}), transform.CenterCrop([2]int{1, 3}), transform.RandomCrop([2]int{1, 3}, transform.Padding(1, 0))} {
 			if got := deepValues[uint16](t, images(t, ds, test.depth, step, transform.PILToTensor()), 0); !slices.Equal(got, test.want) {
 				t.Errorf("%v, %v: got %v, want %v", test.depth, step, got, test.want)
 			}
@@ -75,34 +75,33 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 	depth := transform.Depth16(12)
 	for _, test := range []struct {
 		ds   dataset.Dataset
-		list []transform.Step
+		list []transform.Item
 		want string
 	}{
-		{bands, []transform.Step{transform.Depth16(0)}, "Depth16(0): want 1 to 4096 channels"},
-		{bands, []transform.Step{transform.Depth16(3)}, "want 3 channels as Depth16 says: the shape (h, w, 3) or (3, h, w)"},
-		{bands, []transform.Step{depth.Fill(1, 2)}, "want a Fill per channel, or one for all"},
-		{bands, []transform.Step{depth, depth}, "must come only once"},
-		{bands, []transform.Step{transform.CenterCrop(4), depth}, "Depth16(12): must come once, before all steps"},
-		{bands, []transform.Step{depth, transform.Grayscale(1)}, "Grayscale(1): want 1 or 3 channels, not 12: the others are no colours"},
-		{bands, []transform.Step{depth, transform.RandomGrayscale(0.5)}, "RandomGrayscale(0.5): want 1 or 3 channels"},
-		{bands, []transform.Step{depth, transform.RandomPhotometricDistort(0.5)}, "RandomPhotometricDistort(0.5): want 1 or 3 channels"},
-		{bands, []transform.Step{depth, transform.RandAugment(2, 9)}, "RandAugment(2, 9): want 1 or 3 channels"},
-		{photo, []transform.Step{transform.Depth16(3), transform.RandAugment(2, 9).Filter(transform.Bicubic)}, "want the filter Nearest or Bilinear with Depth16"},
-		{photo, []transform.Step{transform.Depth16(3), transform.AugMix().Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
-		{photo, []transform.Step{transform.Depth16(3).Fill(1, 2, 3), transform.Grayscale(1)}, "want a Fill of Depth16 for all channels"},
-		{floats, []transform.Step{transform.Depth16(1), transform.RandomApply(0.5, transform.Grayscale(3)), transform.ToTensor()}, "must not be part of a random step"},
-		{floats, []transform.Step{transform.Depth16(1), transform.Grayscale(3), transform.ToTensor(), transform.Normalize([]float32{1, 2}, []float32{1})}, "the image has 3 channels"},
-		{bands, []transform.Step{depth, transform.JPEG(50, 90)}, "JPEG(50, 90): not with Depth16: it works with colours of 8 bits"},
-		{bands, []transform.Step{depth, transform.RandomApply(0.5, transform.JPEG(50, 90))}, "JPEG(50, 90): not with Depth16"},
-		{bands, []transform.Step{depth, transform.CenterCrop(4).Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
-		{bands, []transform.Step{depth, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}, "the image has 12 channels"},
-		{bands, []transform.Step{depth, transform.ToTensor(), transform.ToDtype(dataset.Int32)}, "ToDtype(int32): want it without ToTensor"},
-		{bands, []transform.Step{depth, transform.ToDtype(dataset.Int64)}, "want dataset.Uint16, dataset.Int32, dataset.Float32"},
-		{bands, []transform.Step{depth, transform.BGR()}, "want 3 channels"},
-		{bands, []transform.Step{depth, transform.RandomRotation(0, 9).Filter(transform.Bicubic)}, "want the filter Nearest or Bilinear with Depth16"},
-		{bands, []transform.Step{depth, transform.ElasticTransform(50, 5).Fill(1, 1, 1)}, "want the Fill of Depth16 instead"},
-		{bands, []transform.Step{depth, transform.ColorJitter(0.1, 0.1, 0.1, 0)}, "ColorJitter(0.1, 0.1, 0.1, 0): want 1 or 3 channels, not 12"},
-		{floats, []transform.Step{transform.Depth16(1), transform.ToDtype(dataset.Uint16)}, "uint16 does not hold its values"},
+		{bands, []transform.Item{transform.Depth16(0)}, "Depth16(0): want 1 to 4096 channels"},
+		{bands, []transform.Item{transform.Depth16(3)}, "want 3 channels as Depth16 says: the shape (h, w, 3) or (3, h, w)"},
+		{bands, []transform.Item{transform.Depth16(12, transform.Fill(1, 2))}, "want a Fill per channel, or one for all"},
+		{bands, []transform.Item{depth, depth}, "must come only once"},
+		{bands, []transform.Item{depth, transform.Grayscale(1)}, "Grayscale(1): want 1 or 3 channels, not 12: the others are no colours"},
+		{bands, []transform.Item{depth, transform.RandomGrayscale(0.5)}, "RandomGrayscale(0.5): want 1 or 3 channels"},
+		{bands, []transform.Item{depth, transform.RandomPhotometricDistort(0.5)}, "RandomPhotometricDistort(0.5): want 1 or 3 channels"},
+		{bands, []transform.Item{depth, transform.RandAugment(2, 9)}, "RandAugment(2, 9): want 1 or 3 channels"},
+		{photo, []transform.Item{transform.Depth16(3), transform.RandAugment(2, 9, transform.Interpolation(transform.Bicubic))}, "want the Interpolation Nearest or Bilinear with Depth16"},
+		{photo, []transform.Item{transform.Depth16(3), transform.AugMix(transform.Fill(1, 2, 3))}, "want the Fill of Depth16 instead"},
+		{photo, []transform.Item{transform.Depth16(3, transform.Fill(1, 2, 3)), transform.Grayscale(1)}, "want a Fill of Depth16 for all channels"},
+		{floats, []transform.Item{transform.Depth16(1), transform.RandomApply(0.5, transform.Grayscale(3)), transform.ToTensor()}, "must not be part of a random step"},
+		{floats, []transform.Item{transform.Depth16(1), transform.Grayscale(3), transform.ToTensor(), transform.Normalize([]float32{1, 2}, []float32{1})}, "the image has 3 channels"},
+		{bands, []transform.Item{depth, transform.JPEG(50, 90)}, "JPEG(50, 90): not with Depth16: it works with colours of 8 bits"},
+		{bands, []transform.Item{depth, transform.RandomApply(0.5, transform.JPEG(50, 90))}, "JPEG(50, 90): not with Depth16"},
+		{bands, []transform.Item{depth, transform.CenterCrop(4, transform.Fill(1, 2, 3))}, "want the Fill of Depth16 instead"},
+		{bands, []transform.Item{depth, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}, "the image has 12 channels"},
+		{bands, []transform.Item{depth, transform.ToTensor(), transform.ToDtype(dataset.Int32)}, "ToDtype(int32): want it without ToTensor"},
+		{bands, []transform.Item{depth, transform.ToDtype(dataset.Int64)}, "want dataset.Uint16, dataset.Int32, dataset.Float32"},
+		{bands, []transform.Item{depth, transform.BGR()}, "want 3 channels"},
+		{bands, []transform.Item{depth, transform.RandomRotation(0, 9, transform.Interpolation(transform.Bicubic))}, "want the Interpolation Nearest or Bilinear with Depth16"},
+		{bands, []transform.Item{depth, transform.ElasticTransform(50, 5, transform.Fill(1, 1, 1))}, "want the Fill of Depth16 instead"},
+		{bands, []transform.Item{depth, transform.ColorJitter(0.1, 0.1, 0.1, 0)}, "ColorJitter(0.1, 0.1, 0.1, 0): want 1 or 3 channels, not 12"},
+		{floats, []transform.Item{transform.Depth16(1), transform.ToDtype(dataset.Uint16)}, "uint16 does not hold its values"},
 		{floats, nil, "want uint8"},
 	} {
 		_, err := transform.Images(test.ds, test.list...)
@@ -114,9 +113,9 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 
 func TestDepth16PrintsItsPlan(t *testing.T) {
 	ds := arrays(t, dataset.Uint16, dataset.Shape{12, 9, 9}, make([]byte, 12*9*9*2))
-	got := fmt.Sprint(images(t, ds, transform.Depth16(12).Fill(7), transform.Resize(8), transform.CenterCrop(4), transform.ToTensor()))
+	got := fmt.Sprint(images(t, ds, transform.Depth16(12, transform.Fill(7)), transform.Resize(8), transform.CenterCrop(4), transform.ToTensor()))
 	want := `image uint16 (12, 9, 9) → image float32 (12, 4, 4)
-  decode    Depth16(12).Fill(7), only the window that the steps need
+  decode    Depth16(12, Fill(7)), only the window that the steps need
   resample  Resize(8), CenterCrop(4)
   store     ToTensor(), float32 CHW`
 	if got != want {
@@ -126,8 +125,8 @@ func TestDepth16PrintsItsPlan(t *testing.T) {
 
 func TestDepth16AllocatesNothing(t *testing.T) {
 	ds := arrays(t, dataset.Uint16, dataset.Shape{5, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*5*40*44), 1)))
-	allocatesNothing(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2).Mode(transform.Edge),
-		transform.RandomRotation(-20, 20).Filter(transform.Bilinear), transform.ElasticTransform(20, 3), transform.ElasticTransform(20, 3).Filter(transform.Bicubic), transform.GaussianBlur(5), transform.ColorJitter(0.3, 0.3, 0, 0),
+	allocatesNothing(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2, transform.PaddingMode(transform.Edge)),
+		transform.RandomRotation(-20, 20, transform.Interpolation(transform.Bilinear)), transform.ElasticTransform(20, 3), transform.ElasticTransform(20, 3, transform.Interpolation(transform.Bicubic)), transform.GaussianBlur(5), transform.ColorJitter(0.3, 0.3, 0, 0),
 		transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{0.25}), transform.RandomErasing(0.5), transform.ApplyPlanes(negative{})))
 	ds = arrays(t, dataset.Uint16, dataset.Shape{3, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*3*40*44), 1)))
 	allocatesNothing(t, images(t, ds, transform.Depth16(3), transform.ColorJitter(0.3, 0.3, 0.3, 0.1), transform.RandomPhotometricDistort(0.5), transform.RandomGrayscale(0.3),

@@ -20,7 +20,7 @@ func TestDepth16ResizesUint8AsPillowDoes(t *testing.T) {
 	ds := arrays(t, dataset.Uint8, dataset.Shape{h, w, 3}, pix)
 	for _, filter := range []transform.Filter{transform.Bilinear, transform.Bicubic, transform.Lanczos} {
 		for _, to := range [][]int{{40, 50}, {90, 131}, {61, 50}, {40, 83}, {200, 31}} {
-			resized := transform.Resize(to...).Filter(filter)
+			resized := resizeTo(to, transform.Interpolation(filter))
 			want := valuesOf[uint8](t, ds, resized)
 			other := 0
 			for i, v := range valuesOf[uint8](t, ds, transform.Depth16(3), resized) {

@@ -3,17 +3,14 @@ package transform
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Depth16 keeps the values of images with more than 8 bits per sample or with other
 // channels than red, green and blue: medical images, depth maps, satellite bands. Without
 // it every image becomes RGB of 8 bits. All images have this number of channels, from 1 to
-// 4,096; an image with another number is an error. Depth16 must come before all steps that
-// change the image.
+// 4,096; an image with another number is an error.
 //
 // Files are PNG of 16 bits (1 to 4 channels; grey with alpha has 2), TIFF of 16 bits,
 // signed or not, or of float32 with any number of samples per pixel, PGM, PPM and PFM, and
@@ -41,56 +38,41 @@ import (
 // one of their dtype, such as 65535, and floats stay as they are. [Normalize] takes a mean
 // and a standard deviation per channel. A file of signed or floating-point samples is an
 // error if the result is uint16. [MaxPixels] counts each channel of a pixel.
-func Depth16(channels int) Depth { return Depth{channels: channels} }
+//
+// [Fill] sets what is outside the image after crops, pads and warps: one value per channel, or one for all,
+// on the scale of the stored values. The default is 0. An image whose dtype does not have them is an error, such
+// as one of uint16 if a value is below 0. The Fill of single steps, a colour of 8 bits, is an error.
+func Depth16(channels int, options ...Option) Option {
+	d := deepSetting{calling("Depth16", keyLevel, arguments{}, options, channels), channels}
+	return setting(d.call, d.add)
+}
 
-// Depth is the step that [Depth16] makes.
-type Depth struct {
+type deepSetting struct {
+	*call
 	channels int
-	fill     []float32
-}
-
-// Fill sets what is outside the image after crops, pads and warps: one value per channel, or one
-// for all, on the scale of the stored values. The default is 0. An image whose dtype does not have them
-// is an error, such as one of uint16 if a value is below 0. The Fill of single steps, a colour of 8 bits,
-// is an error.
-func (s Depth) Fill(values ...float32) Depth {
-	s.fill = slices.Clone(values)
-	return s
-}
-
-// String prints the call that made the step.
-func (s Depth) String() string {
-	text := steps.Call("Depth16", s.channels)
-	if s.fill != nil {
-		text += steps.Call(".Fill", steps.Anys(s.fill)...)
-	}
-	return text
 }
 
 // maxChannels is the limit of channels.
 const maxChannels = 4096
 
-func (s Depth) add(p *program) error {
+func (s deepSetting) add(p *program) error {
 	if s.channels < 1 || s.channels > maxChannels {
 		return fmt.Errorf("want 1 to %d channels", maxChannels)
 	}
-	if n := len(s.fill); s.fill != nil && n != 1 && n != s.channels {
+	if n := len(s.fill); n > 1 && n != s.channels {
 		return errors.New("want a Fill per channel, or one for all")
 	}
-	if p.deep != nil {
-		return errors.New("must come only once")
+	p.deep = &deepPlan{deepSetting: s}
+	for _, v := range s.fill {
+		p.deep.fill = append(p.deep.fill, float32(v))
 	}
-	if err := errors.Join(p.notNested(), p.first()); err != nil {
-		return err
-	}
-	p.deep = &deepPlan{Depth: s}
-	p.deep.begin(&p.output)
 	return nil
 }
 
 // A deepPlan is what a program has with Depth16.
 type deepPlan struct {
-	Depth
+	deepSetting
+	fill  []float32
 	norms []channelNorm
 }
 
@@ -106,7 +88,7 @@ func (d *deepPlan) copy() *deepPlan {
 	if d == nil {
 		return nil
 	}
-	return &deepPlan{Depth: d.Depth}
+	return &deepPlan{deepSetting: d.deepSetting, fill: d.fill}
 }
 
 // A channelNorm is a Normalize: numbers per channel, or one for all.
@@ -120,11 +102,10 @@ var (
 // filled are steps with a colour of 8 bits.
 type filled interface{ filling() [3]uint8 }
 
-func (s CenterCropping) filling() [3]uint8 { return s.fill }
-func (s RandomCropping) filling() [3]uint8 { return s.pad.fill }
-func (s Padding) filling() [3]uint8        { return s.fill }
-func (s ZoomingOut) filling() [3]uint8     { return s.fill }
-func (s FixedCropping) filling() [3]uint8  { return s.fill }
+func (s centerCropping) filling() [3]uint8 { return s.colour }
+func (s padding) filling() [3]uint8        { return s.colour }
+func (s zoomingOut) filling() [3]uint8     { return s.colour }
+func (s fixedCropping) filling() [3]uint8  { return s.colour }
 
 // takes is the error of a geometry that does not work with Depth16.
 func (d *deepPlan) takes(g geometry) error {
@@ -215,28 +196,18 @@ func (d *deepPlan) regroups(channels int) error {
 // painted are steps that say how a warp fills its result.
 type painted interface{ paints() painter }
 
-func (s Rotation) paints() painter    { return s.painter }
-func (s Affinity) paints() painter    { return s.painter }
-func (s Perspective) paints() painter { return s.painter }
-func (s Elastic) paints() painter     { return s.painter }
-
-func (s RandAugmenting) paints() painter    { return s.painter }
-func (s TrivialAugmenting) paints() painter { return s.painter }
-func (s AutoAugmenting) paints() painter    { return s.painter }
-func (s AugMixing) paints() painter         { return s.painter }
-
 // warps is the error of a warp that does not work with Depth16.
 func (d *deepPlan) warps(s any) error {
 	p, ok := s.(painted)
-	_, elastic := s.(Elastic)
+	_, bends := s.(elastic)
 	switch {
 	case d == nil:
 	case !ok:
 		return errColours
 	case p.paints().fill != [3]uint8{}:
 		return errFill
-	case p.paints().filter == Bicubic && !elastic:
-		return errors.New("want the filter Nearest or Bilinear with Depth16, as torchvision's tensors have")
+	case p.paints().filter == Bicubic && !bends:
+		return errors.New("want the Interpolation Nearest or Bilinear with Depth16, as torchvision's tensors have")
 	}
 	return nil
 }

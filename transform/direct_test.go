@@ -20,7 +20,7 @@ func TestPlanesGiveTheSameAsPixels(t *testing.T) {
 				pixels[i*channels+c], planes[c*w*h+i] = v, v
 			}
 		}
-		normal := []transform.Step{transform.ToTensor(), transform.Normalize([]float32{0.1, 0.2, 0.3}, []float32{0.4, 0.5, 0.6}), transform.RandomErasing(1)}
+		normal := []transform.Item{transform.ToTensor(), transform.Normalize([]float32{0.1, 0.2, 0.3}, []float32{0.4, 0.5, 0.6}), transform.RandomErasing(1)}
 		run := func(shape dataset.Shape, data []uint8) []float32 {
 			ds, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf(data, shape...)))
 			if err != nil {

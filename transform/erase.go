@@ -3,7 +3,6 @@ package transform
 import (
 	"errors"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/penstock-go/penstock/internal/steps"
 )
@@ -13,75 +12,30 @@ import (
 // smaller than the image in width and height. After ten draws without success it
 // erases nothing. It must come after [ToTensor] and [Normalize]. Torchvision's default
 // for p is 0.5.
-func RandomErasing(p float64) Erasing {
-	return Erasing{p: p, scale: span{0.02, 0.33}, ratio: span{0.3, 3.3}}
+//
+// [Scale] is the least and the greatest area, as parts of the image's; the default is 0.02 to 0.33. [Ratio] is that
+// of height to width; the default is 0.3 to 3.3. [Value] or [RandomValue] say what is written instead of 0.
+func RandomErasing(p float64, options ...Option) Step {
+	usual := arguments{scale: span{0.02, 0.33}, ratio: span{0.3, 3.3}}
+	return erasing{calling("RandomErasing", keyScale|keyRatio|keyValue|keyNoise, usual, options, p), p}
 }
 
-// Erasing is the step that [RandomErasing] makes.
-type Erasing struct {
-	p            float64
-	scale, ratio span
-	value        []float32
-	noise        bool
+type erasing struct {
+	*call
+	p float64
 }
 
-// Scale sets the least and the greatest area, as fractions of the image's area.
-// The default is 0.02 to 0.33.
-func (s Erasing) Scale(least, greatest float64) Erasing {
-	s.scale = span{least, greatest}
-	return s
-}
-
-// Ratio sets the least and the greatest ratio of height to width. The default is
-// 0.3 to 3.3.
-func (s Erasing) Ratio(least, greatest float64) Erasing {
-	s.ratio = span{least, greatest}
-	return s
-}
-
-// Value sets what is written instead of 0: one value per channel, or one for all.
-// It cannot be combined with Noise.
-func (s Erasing) Value(v ...float32) Erasing {
-	s.value = slices.Clone(v)
-	return s
-}
-
-// Noise writes random numbers from the standard normal distribution instead of 0.
-// It cannot be combined with Value.
-func (s Erasing) Noise() Erasing {
-	s.noise = true
-	return s
-}
-
-// String prints the call that made the step.
-func (s Erasing) String() string {
-	text := steps.Call("RandomErasing", s.p)
-	if s.scale != (span{0.02, 0.33}) {
-		text += s.scale.call(".Scale")
-	}
-	if s.ratio != (span{0.3, 3.3}) {
-		text += s.ratio.call(".Ratio")
-	}
-	if s.value != nil {
-		text += steps.Call(".Value", s.value)
-	}
-	if s.noise {
-		text += ".Noise()"
-	}
-	return text
-}
-
-func (s Erasing) add(p *program) error {
-	err := errors.Join(p.notNested(), p.output.beforeOwn(), steps.CheckProbability(s.p), s.scale.check("Scale"), s.ratio.check("Ratio"))
+func (s erasing) add(p *program) error {
+	err := errors.Join(p.notNested(), p.output.beforeOwn(), steps.CheckProbability(s.p))
 	switch n := len(s.value); {
 	case err != nil:
 		return err
 	case s.scale.greatest > 1:
 		return errors.New("want a Scale up to 1")
 	case s.value != nil && n != 1 && n != p.output.channels:
-		return errors.New("want a value per channel, or one for all")
+		return errors.New("want a Value per channel, or one for all")
 	case s.noise && s.value != nil:
-		return errors.New("want a Value or Noise, not both")
+		return errors.New("want a Value or RandomValue, not both")
 	case !p.output.float:
 		return errors.New("must come after ToTensor")
 	}
@@ -96,7 +50,7 @@ func (t *target[T]) erase(o *output, out []T, r *rand.Rand) {
 	}
 }
 
-func (t *target[T]) eraseOnce(o *output, s *Erasing, out []T, r *rand.Rand) {
+func (t *target[T]) eraseOnce(o *output, s *erasing, out []T, r *rand.Rand) {
 	if r.Float64() >= s.p {
 		return
 	}
@@ -118,7 +72,7 @@ func (t *target[T]) eraseOnce(o *output, s *Erasing, out []T, r *rand.Rand) {
 	}
 }
 
-func (s *Erasing) next(c int, r *rand.Rand) float32 {
+func (s *erasing) next(c int, r *rand.Rand) float32 {
 	switch {
 	case s.noise:
 		return float32(r.NormFloat64())

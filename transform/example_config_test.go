@@ -25,7 +25,7 @@ func ExampleHuggingFace() {
 	fmt.Println(err)
 	// Output:
 	// file or pixels → image float32 (3, 224, 224)
-	//   resample  Resize(224).Filter(bicubic), CenterCrop(224, 224).Floor()
+	//   resample  Resize(224, Interpolation(bicubic)), CenterCrop([224 224], Floor())
 	//   store     ToTensor(), Normalize([0.48145467 0.4578275 0.40821072], [0.26862955 0.2613026 0.2757771]), float32 CHW
 	// transform: HuggingFace(…): key "do_sharpen": not known (its value is true)
 }
@@ -40,7 +40,7 @@ func ExampleTimm() {
 			"crop_pct": 0.95, "test_crop_pct": 1.0, "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]
 		}
 	}`)
-	for _, preset := range []transform.Step{transform.Timm(config), transform.Timm(config).TestSize()} {
+	for _, preset := range []transform.Item{transform.Timm(config), transform.Timm(config).TestSize()} {
 		p, err := transform.Compile(preset)
 		if err != nil {
 			log.Fatal(err)
@@ -49,10 +49,10 @@ func ExampleTimm() {
 	}
 	// Output:
 	// file or pixels → image float32 (3, 224, 224)
-	//   resample  Resize(235).Filter(bicubic), CenterCrop(224, 224)
+	//   resample  Resize(235, Interpolation(bicubic)), CenterCrop([224 224])
 	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
 	// file or pixels → image float32 (3, 288, 288)
-	//   resample  Resize(288).Filter(bicubic), CenterCrop(288, 288)
+	//   resample  Resize(288, Interpolation(bicubic)), CenterCrop([288 288])
 	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
 }
 

@@ -42,8 +42,8 @@ func ExampleExifTranspose() {
 	const orientation6 = "\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
 	photo := slices.Insert(file.Bytes(), 2, []byte(orientation6)...) // after the JPEG file's first marker
 
-	small := transform.Compose(transform.Resize(2, 2).Filter(transform.Box), transform.Grayscale(1), transform.PILToTensor())
-	for _, list := range [][]transform.Step{{small}, {transform.ExifTranspose(), small}} {
+	small := transform.Compose(transform.Resize([2]int{2, 2}, transform.Interpolation(transform.Box)), transform.Grayscale(1), transform.PILToTensor())
+	for _, list := range [][]transform.Item{{small}, {transform.ExifTranspose(), small}} {
 		prepare, err := transform.Compile(list...)
 		if err != nil {
 			log.Fatal(err)
@@ -61,7 +61,7 @@ func ExampleExifTranspose() {
 
 func ExampleAllowTruncated() {
 	file := photo()
-	place := func(steps ...transform.Step) error {
+	place := func(steps ...transform.Item) error {
 		files, err := dataset.ImageFolder(fstest.MapFS{"cat/1.jpg": {Data: file[:len(file)/2]}})
 		if err != nil {
 			return err

@@ -27,8 +27,8 @@ func detections() dataset.Dataset {
 
 func ExampleBoxes() {
 	ds, err := transform.Images(detections(),
-		transform.Boxes("boxes", transform.XYWH).With("label"),
-		transform.Crop(0, 0, 100, 100), transform.Resize(50, 50),
+		transform.Boxes("boxes", transform.XYWH, transform.With("label")),
+		transform.Crop(0, 0, 100, 100), transform.Resize([2]int{50, 50}),
 		transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(transform.XYXY),
 		transform.ToTensor())
 	if err != nil {
@@ -44,8 +44,8 @@ func ExampleBoxes() {
 
 func ExampleViews() {
 	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), // not used here
-		transform.Views(2, transform.RandomResizedCrop(224).Scale(0.4, 1), transform.ToTensor()).As("global"),
-		transform.Views(8, transform.RandomResizedCrop(96).Scale(0.05, 0.4), transform.ToTensor()).As("local"))
+		transform.Views(2, transform.RandomResizedCrop(224, transform.Scale(0.4, 1)), transform.ToTensor(), transform.As("global")),
+		transform.Views(8, transform.RandomResizedCrop(96, transform.Scale(0.05, 0.4)), transform.ToTensor(), transform.As("local")))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,19 +54,19 @@ func ExampleViews() {
 	// image uint8 (100, 200, 3)
 	//   decode    pixels to RGB, once, only the window in which all views are
 	//   views     global float32 (2, 3, 224, 224)
-	//     resample  RandomResizedCrop(224).Scale(0.4, 1)
+	//     resample  RandomResizedCrop(224, Scale(0.4, 1))
 	//     store     ToTensor(), float32 CHW
 	//   views     local float32 (8, 3, 96, 96)
-	//     resample  RandomResizedCrop(96).Scale(0.05, 0.4)
+	//     resample  RandomResizedCrop(96, Scale(0.05, 0.4))
 	//     store     ToTensor(), float32 CHW
 	//   pass on   boxes float32 (n, 4), label int64 (n)
 }
 
 // Two views of an image with their boxes: a crop, and the image mirrored.
 func ExampleViews_boxes() {
-	ds, err := transform.Images(detections(), transform.Boxes("boxes", transform.XYWH).With("label"),
-		transform.Views(1, transform.Crop(0, 0, 100, 100), transform.SanitizeBoundingBoxes()).As("left"),
-		transform.Views(1, transform.RandomHorizontalFlip(1)).As("mirrored"))
+	ds, err := transform.Images(detections(), transform.Boxes("boxes", transform.XYWH, transform.With("label")),
+		transform.Views(1, transform.Crop(0, 0, 100, 100), transform.SanitizeBoundingBoxes(), transform.As("left")),
+		transform.Views(1, transform.RandomHorizontalFlip(1), transform.As("mirrored")))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func ExampleFiveCrop() {
 }
 
 func ExampleTenCrop() {
-	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), transform.TenCrop(64, 96).VerticalFlip())
+	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), transform.TenCrop([2]int{64, 96}, transform.VerticalFlip()))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func ExampleTenCrop() {
 // A server moves the boxes that come with a request.
 func ExampleCompileSamples() {
 	spec := detections().Spec()
-	c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYWH).With("label"), transform.Resize(50, 100), transform.ToTensor())
+	c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYWH, transform.With("label")), transform.Resize([2]int{50, 100}), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func ExampleCompileSamples() {
 }
 
 // Pixels of a mask with 16 bits keep their numbers.
-func ExampleMaskField_Dtype() {
+func ExampleDtype() {
 	spec := dataset.Spec{
 		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{1, 3, 3}},
 		{Name: "mask", Dtype: dataset.Uint16, Shape: dataset.Shape{1, 3}},
@@ -136,7 +136,7 @@ func ExampleMaskField_Dtype() {
 		copy(dataset.Row[uint16](dst, 1), []uint16{7, 300, 65535})
 		return nil
 	})
-	images, err := transform.Images(ds, transform.Mask("mask").Dtype(dataset.Int64).Fill(1000), transform.RandomHorizontalFlip(1), transform.Pad(0, 0, 1, 0))
+	images, err := transform.Images(ds, transform.Mask("mask", transform.Dtype(dataset.Int64), transform.Fill(1000)), transform.RandomHorizontalFlip(1), transform.Pad([4]int{0, 0, 1, 0}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func ExampleToDtype() {
 // Normalize.
 func ExamplePadTo() {
 	sample := first(transform.Crop(0, 6, 1, 2), transform.Grayscale(1),
-		transform.ToTensor(), transform.Normalize([]float32{1}, []float32{1}), transform.PadTo(2, 3))
+		transform.ToTensor(), transform.Normalize([]float32{1}, []float32{1}), transform.PadTo([2]int{2, 3}))
 	fmt.Println(sample["image"].Shape(), sample["image"].Data())
 	// Output: (1, 2, 3) [-0.7882353 -0.7529412 0 0 0 0]
 }

@@ -12,7 +12,7 @@ func ExampleResize() {
 	filters := []transform.Filter{transform.Bilinear, transform.Nearest, transform.Box,
 		transform.Bicubic, transform.Lanczos, transform.Hamming}
 	for _, f := range filters {
-		sample := first(transform.Resize(5).MaxSize(7).Filter(f), transform.CenterCrop(1))
+		sample := first(transform.Resize(5, transform.MaxSize(7), transform.Interpolation(f)), transform.CenterCrop(1))
 		fmt.Println(f, sample["image"].Data())
 	}
 	// Output:
@@ -25,27 +25,27 @@ func ExampleResize() {
 }
 
 func ExampleRandomResizedCrop() {
-	step := transform.RandomResizedCrop(4, 3).Scale(0.5, 1).Ratio(1, 2).Filter(transform.Bicubic)
+	step := transform.RandomResizedCrop([2]int{4, 3}, transform.Scale(0.5, 1), transform.Ratio(1, 2), transform.Interpolation(transform.Bicubic))
 	fmt.Println(step)
 	fmt.Println(first(step)["image"].Shape())
 	// Output:
-	// RandomResizedCrop(4, 3).Scale(0.5, 1).Ratio(1, 2).Filter(bicubic)
+	// RandomResizedCrop([4 3], Scale(0.5, 1), Ratio(1, 2), Interpolation(bicubic))
 	// (4, 3, 3)
 }
 
 func ExampleRandomCrop() {
-	step := transform.RandomCrop(9).Padding(1).PadIfNeeded().Fill(1, 2, 3).Mode(transform.Edge)
+	step := transform.RandomCrop(9, transform.Padding(1), transform.PadIfNeeded(), transform.Fill(1, 2, 3), transform.PaddingMode(transform.Edge))
 	fmt.Println(step)
 	fmt.Println(first(step)["image"].Shape())
 	// Output:
-	// RandomCrop(9).Padding(1).PadIfNeeded().Fill(1, 2, 3).Mode(edge)
+	// RandomCrop(9, Padding(1), PadIfNeeded(), Fill(1, 2, 3), PaddingMode(edge))
 	// (9, 9, 3)
 }
 
 func ExamplePad() {
 	modes := []transform.PadMode{transform.Constant, transform.Edge, transform.Reflect, transform.Symmetric}
 	for _, m := range modes {
-		sample := first(transform.CenterCrop(1, 4), transform.Pad(2, 0).Fill(255, 0, 0).Mode(m), transform.PILToTensor())
+		sample := first(transform.CenterCrop([2]int{1, 4}), transform.Pad([2]int{2, 0}, transform.Fill(255, 0, 0), transform.PaddingMode(m)), transform.PILToTensor())
 		fmt.Println(m, dataset.ValuesOf[uint8](sample["image"])[:8])
 	}
 	// Output:
@@ -104,7 +104,7 @@ func ExampleRandomVerticalFlip() {
 }
 
 func ExampleRandomErasing() {
-	step := transform.RandomErasing(1).Scale(0.1, 0.2).Ratio(0.5, 2).Value(9)
+	step := transform.RandomErasing(1, transform.Scale(0.1, 0.2), transform.Ratio(0.5, 2), transform.Value(9))
 	fmt.Println(step)
 	sample := first(transform.ToTensor(), step)
 	erased := 0
@@ -113,10 +113,10 @@ func ExampleRandomErasing() {
 			erased++
 		}
 	}
-	fmt.Println(erased > 0, transform.RandomErasing(0.5).Noise())
+	fmt.Println(erased > 0, transform.RandomErasing(0.5, transform.RandomValue()))
 	// Output:
-	// RandomErasing(1).Scale(0.1, 0.2).Ratio(0.5, 2).Value([9])
-	// true RandomErasing(0.5).Noise()
+	// RandomErasing(1, Scale(0.1, 0.2), Ratio(0.5, 2), Value(9))
+	// true RandomErasing(0.5, RandomValue())
 }
 
 func ExampleCrop() {

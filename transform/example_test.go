@@ -31,7 +31,7 @@ func gradient() dataset.Dataset {
 	return ds
 }
 
-func first(steps ...transform.Step) dataset.Sample {
+func first(steps ...transform.Item) dataset.Sample {
 	ds, err := transform.Images(gradient(), steps...)
 	if err != nil {
 		log.Fatal(err)

@@ -16,13 +16,13 @@ import (
 // The result is that of PIL's ImageOps.exif_transpose, which torchvision's
 // datasets do not call. It must come before all steps that change the image.
 func ExifTranspose() Step {
-	const text = "ExifTranspose()"
-	return setting{text, func(p *program) error {
+	c := named("ExifTranspose")
+	return simple{c, func(p *program) error {
 		if err := p.first(); err != nil {
 			return err
 		}
 		p.upright = true
-		p.plan = append(p.plan, "rotate    "+text)
+		p.plan = append(p.plan, "rotate    "+c.String())
 		return nil
 	}}
 }

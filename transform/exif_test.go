@@ -25,7 +25,7 @@ func TestExifTransposeIsPillows(t *testing.T) {
 		if sum(got.Data()) != c.SHA {
 			t.Errorf("orientation %d: other pixels than Pillow's", c.Orientation)
 		}
-		got = result(t, encoded(data), ExifTranspose(), Resize(9, 7), cut{image.Rect(1, 2, 6, 9)})
+		got = result(t, encoded(data), ExifTranspose(), Resize([2]int{9, 7}), cut{image.Rect(1, 2, 6, 9)})
 		if sum(got.Data()) != c.Small {
 			t.Errorf("orientation %d, resized: other pixels than Pillow's", c.Orientation)
 		}
@@ -90,7 +90,7 @@ func TestExifTransposeComesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, before := range []Step{CenterCrop(3), Apply(nothing{}), ExifTranspose(), ToTensor()} {
+	for _, before := range []Item{CenterCrop(3), Apply(nothing{}), ExifTranspose(), ToTensor()} {
 		_, err := Images(encoded(data), before, ExifTranspose(), CenterCrop(3))
 		if err == nil || !strings.Contains(err.Error(), "ExifTranspose(): must come") {
 			t.Errorf("after %v: error %v", before, err)

@@ -7,12 +7,11 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // FiveCrop crops the four corners and the centre of the image, as is usual in the
-// evaluation of classifiers. It is torchvision's FiveCrop. FiveCrop(s) makes crops of s×s
-// pixels, FiveCrop(h, w) of h×w. The result has the shape (5, 3, h, w), in the order upper
+// evaluation of classifiers. It is torchvision's FiveCrop. The crops have size×size
+// pixels, or height×width. The result has the shape (5, 3, h, w), in the order upper
 // left, upper right, lower left, lower right and centre. An image that is smaller makes the
 // sample an error.
 //
@@ -20,38 +19,24 @@ import (
 // crop. Random ones have the same draws for all crops, as in torchvision. FiveCrop may be
 // among the steps of [Views]. It cannot be combined with [Ragged], [Sizes], and with [Boxes],
 // [Mask], [Masks] and [KeyPoints], which torchvision's does not crop either.
-func FiveCrop(size ...int) Step { return TenCropping{name: "FiveCrop", size: size, n: 5} }
-
-// TenCrop is torchvision's TenCrop: the crops of [FiveCrop], followed by those of the image
-// mirrored left to right. The result has the shape (10, 3, h, w).
-func TenCrop(size ...int) TenCropping { return TenCropping{name: "TenCrop", size: size, n: 10} }
-
-// TenCropping is the step that [TenCrop] makes.
-type TenCropping struct {
-	name     string
-	size     []int
-	n        int
-	vertical bool
+func FiveCrop[S Size](size S) Step {
+	return tenCropping{named("FiveCrop", size), extentOf(size), 5}
 }
 
-// VerticalFlip mirrors top to bottom instead of left to right.
-func (s TenCropping) VerticalFlip() TenCropping {
-	s.vertical = true
-	return s
+// TenCrop is torchvision's TenCrop: the crops of [FiveCrop], followed by those of the image mirrored
+// left to right, or with [VerticalFlip] top to bottom. The result has the shape (10, 3, h, w).
+func TenCrop[S Size](size S, options ...Option) Step {
+	return tenCropping{calling("TenCrop", keyVerticalFlip, arguments{}, options, size), extentOf(size), 10}
 }
 
-// String prints the call that made the step.
-func (s TenCropping) String() string {
-	text := steps.Call(s.name, steps.Anys(s.size)...)
-	if s.vertical {
-		text += ".VerticalFlip()"
-	}
-	return text
+type tenCropping struct {
+	*call
+	size extent
+	n    int
 }
 
-func (s TenCropping) add(p *program) error {
-	_, _, err := extent(s.size)
-	if err = errors.Join(err, p.notNested(), p.beforeTensor()); err != nil {
+func (s tenCropping) add(p *program) error {
+	if err := errors.Join(s.size.check(), p.notNested(), p.beforeTensor()); err != nil {
 		return err
 	}
 	if p.annotated.any() {
@@ -68,12 +53,9 @@ func (s TenCropping) add(p *program) error {
 	return nil
 }
 
-func (s TenCropping) after(_, _ int) (w, h int) {
-	h, w, _ = extent(s.size)
-	return w, h
-}
+func (s tenCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
-func (s TenCropping) move(e *engine, _ *rand.Rand) error {
+func (s tenCropping) move(e *engine, _ *rand.Rand) error {
 	w, h := e.size()
 	cw, ch := s.after(w, h)
 	if cw > w || ch > h {
@@ -99,7 +81,7 @@ func (p *program) splitCrops() error {
 	}
 	inner := &program{field: p.field, limit: p.limit, pillow: p.pillow, cut: p.cut, output: p.output, deep: p.deep, ops: p.ops[p.cropsAt:]}
 	p.ops = p.ops[:p.cropsAt:p.cropsAt]
-	p.views = []views{{ViewGroup: ViewGroup{n: p.crops.n, field: p.field}, crops: true, program: inner}}
+	p.views = []views{{viewGroup: viewGroup{call: named(p.crops.name), n: p.crops.n}, crops: true, target: p.field, program: inner}}
 	return nil
 }
 

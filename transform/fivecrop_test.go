@@ -16,11 +16,11 @@ import (
 func cropsOf(n, vertical, h, w int) Step {
 	switch {
 	case n == 5:
-		return FiveCrop(h, w)
+		return FiveCrop([2]int{h, w})
 	case vertical == 1:
-		return TenCrop(h, w).VerticalFlip()
+		return TenCrop([2]int{h, w}, VerticalFlip())
 	}
-	return TenCrop(h, w)
+	return TenCrop([2]int{h, w})
 }
 
 // TestCropsAreTorchvisions compares all pixels with those that torchvision 0.29 makes of PIL
@@ -34,9 +34,9 @@ func TestCropsAreTorchvisions(t *testing.T) {
 	for _, c := range cases {
 		w, h, ch, cw := int(c[0]), int(c[1]), int(c[3]), int(c[4])
 		step := cropsOf(int(c[5]), int(c[6]), ch, cw)
-		list := []Step{step}
+		list := []Item{step}
 		if c[2] > 0 {
-			list = []Step{Resize(int(c[2])), step}
+			list = []Item{Resize(int(c[2])), step}
 		}
 		got := result(t, imageOf(t, w, h, pixels(w, h)), list...)
 		if shape := got.Shape(); !slices.Equal(shape, dataset.Shape{int(c[5]), ch, cw, 3}) {
@@ -91,10 +91,10 @@ func TestCropsShareTheDrawsOfAllSteps(t *testing.T) {
 // view have draws of its own.
 func TestCropsAreAmongTheStepsOfViews(t *testing.T) {
 	ds := imageOf(t, 40, 30, pixels(40, 30))
-	for _, before := range [][]Step{nil, {Resize(24)}, {Crop(2, 3, 20, 30), RandomInvert(1)}} {
-		list := append(before, TenCrop(12, 16), RandomHorizontalFlip(1))
+	for _, before := range [][]Item{nil, {Resize(24)}, {Crop(2, 3, 20, 30), RandomInvert(1)}} {
+		list := append(before, TenCrop([2]int{12, 16}), RandomHorizontalFlip(1))
 		want := dataset.ValuesOf[uint8](result(t, ds, list...))
-		x, err := Images(ds, Views(1, CenterCrop(8)), Views(3, list...).As("crops"))
+		x, err := Images(ds, Views(1, CenterCrop(8)), Views(3, append(slices.Clone(list), As("crops"))...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestCropsWithoutRandomStepsDrawNothing(t *testing.T) {
 }
 
 func TestCropsDecodeOnce(t *testing.T) {
-	for _, list := range [][]Step{{FiveCrop(10)}, {Resize(30), TenCrop(10)}} {
+	for _, list := range [][]Item{{FiveCrop(10)}, {Resize(30), TenCrop(10)}} {
 		x, err := Images(imageOf(t, 50, 40, pixels(50, 40)), list...)
 		if err != nil {
 			t.Fatal(err)
@@ -171,29 +171,28 @@ func TestCropsDecodeOnce(t *testing.T) {
 }
 
 func TestCropsThatCannotBeAreErrors(t *testing.T) {
-	for want, list := range map[string][]Step{
-		"FiveCrop(): want a size":                       {FiveCrop()},
-		"TenCrop(0): want a positive size":              {TenCrop(0)},
-		"must come only once":                           {FiveCrop(9), TenCrop(8)},
-		"FiveCrop(9): must come before ToTensor":        {ToTensor(), FiveCrop(9)},
-		"must not be part of a random step":             {RandomApply(0.5, FiveCrop(9))},
-		"KeyPoints, which torchvision's does not crop":  {Mask("image"), FiveCrop(9)},
-		"torchvision's does not crop either":            {Mask("image"), Views(2, FiveCrop(9))},
-		"FiveCrop(9): not with Ragged and Sizes":        {FiveCrop(9), Ragged()},
-		"TenCrop(9).VerticalFlip(): not with Ragged":    {TenCrop(9).VerticalFlip(), Sizes("size")},
-		"FiveCrop(9): must be among the steps of Views": {Views(2, CenterCrop(9)), FiveCrop(9)},
-		"Ragged(): not with Views, whose results all":   {Views(2, FiveCrop(9), Ragged())},
-		"the size varies from image to image after R":   {FiveCrop(20), RandomResize(5, 9)},
+	for want, list := range map[string][]Item{
+		"TenCrop(0): want a positive size":                       {TenCrop(0)},
+		"must come only once":                                    {FiveCrop(9), TenCrop(8)},
+		"FiveCrop(9): must come before ToTensor":                 {ToTensor(), FiveCrop(9)},
+		"must not be part of a random step":                      {RandomApply(0.5, FiveCrop(9))},
+		"KeyPoints, which torchvision's does not crop":           {Mask("image"), FiveCrop(9)},
+		"torchvision's does not crop either":                     {Mask("image"), Views(2, FiveCrop(9))},
+		"FiveCrop(9): not with Ragged and Sizes":                 {FiveCrop(9), Ragged()},
+		"TenCrop(9, VerticalFlip()): not with Ragged":            {TenCrop(9, VerticalFlip()), Sizes("size")},
+		"FiveCrop(9): must be among the steps of Views":          {Views(2, CenterCrop(9)), FiveCrop(9)},
+		"want no Ragged and Sizes with Views, whose results all": {Ragged(), Views(2, FiveCrop(9))},
+		"the size varies from image to image after R":            {FiveCrop(20), RandomResize(5, 9)},
 	} {
 		if _, err := Images(imageOf(t, 40, 30, pixels(40, 30)), list...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", list, err, want)
 		}
 	}
-	x, err := Images(imageOf(t, 40, 30, pixels(40, 30)), FiveCrop(31, 20))
+	x, err := Images(imageOf(t, 40, 30, pixels(40, 30)), FiveCrop([2]int{31, 20}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), "FiveCrop(31, 20): the image has only 30×40 pixels") {
+	if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), "FiveCrop([31 20]): the image has only 30×40 pixels") {
 		t.Errorf("a crop larger than the image: %v", err)
 	}
 	c, err := Compile(FiveCrop(9), ToTensor())

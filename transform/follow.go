@@ -57,7 +57,7 @@ func (a *annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fil
 	a.moved.indices(a.w, a.h)
 	before, after := a.w*a.h, w*h
 	for k := range a.masks {
-		s, fill := &a.masks[k], a.layout.masks[k].fill
+		s, fill := &a.masks[k], a.layout.masks[k].outside
 		colour := [3]uint8{uint8(fill), uint8(fill >> 8)}
 		if err := a.checkPlanes(s.n, max(before, after)); err != nil {
 			return err

@@ -73,7 +73,7 @@ func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *war
 	pixels, others := 0, 0
 	for i, c := range cases {
 		sample := torchCase{W: c.W, H: c.H, Format: c.Format, boxes: c.Boxes, points: c.Points}
-		x, err := Images(sample.dataset(), Boxes("boxes", sample.format()).Apart("label", "planes"), KeyPoints("points"), Mask("mask"), CenterCrop(c.H, c.W))
+		x, err := Images(sample.dataset(), Boxes("boxes", sample.format(), Apart("label", "planes")), KeyPoints("points"), Mask("mask"), CenterCrop([2]int{c.H, c.W}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,18 +119,18 @@ func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *war
 // TestMasksFollowTheirImages gives a mask and its image the same numbers, and warps both.
 func TestMasksFollowTheirImages(t *testing.T) {
 	c := torchCase{W: 40, H: 40}
-	for _, list := range [][]Step{
+	for _, list := range [][]Item{
 		{RandomRotation(-180, 180)},
 		{RandomRotation(90, 90)},
 		{RandomRotation(-90, -90)},
-		{RandomRotation(20, 20).Expand()},
-		{RandomAffine(-40, 40).Translate(0.2, 0.1).Scale(0.5, 1.5).Shear(-20, 20)},
-		{RandomPerspective(0.5, 1).Filter(Nearest)},
-		{ElasticTransform(60, 3).Filter(Nearest)},
-		{RandomHorizontalFlip(1), RandomCrop(30, 36), RandomRotation(30, 30), ElasticTransform(60, 3).Filter(Nearest), Crop(2, 3, 25, 20)},
+		{RandomRotation(20, 20, Expand())},
+		{RandomAffine(-40, 40, Translate(0.2, 0.1), Scale(0.5, 1.5), Shear(-20, 20))},
+		{RandomPerspective(0.5, 1, Interpolation(Nearest))},
+		{ElasticTransform(60, 3, Interpolation(Nearest))},
+		{RandomHorizontalFlip(1), RandomCrop([2]int{30, 36}), RandomRotation(30, 30), ElasticTransform(60, 3, Interpolation(Nearest)), Crop(2, 3, 25, 20)},
 		{RandomRotation(30, 30), RandomRotation(-30, -30), RandomVerticalFlip(1)},
 	} {
-		x, err := Images(grey(c), append([]Step{Mask("mask"), PassThrough("boxes")}, append(slices.Clone(list), Ragged(), Sizes("size"))...)...)
+		x, err := Images(grey(c), append([]Item{Mask("mask"), PassThrough("boxes")}, append(slices.Clone(list), Ragged(), Sizes("size"))...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,11 +15,11 @@ import (
 func TestGeometryIsDrawnAsTorchvisions(t *testing.T) {
 	var quantiles map[string][][]float64 // 200 of each number's 2,000
 	datatest.JSON(t, "testdata/annotations/draws.json", &quantiles)
-	steps := map[string]geometry{
-		"RandomIoUCrop": RandomIoUCrop(), "RandomZoomOut": RandomZoomOut(0.5), "ScaleJitter": ScaleJitter(160, 200),
-		"RandomShortestSize": RandomShortestSize(64, 80, 96, 112).MaxSize(180), "RandomResize": RandomResize(60, 240),
-		"RandomCrop": RandomCrop(50, 90), "RandomResizedCrop": RandomResizedCrop(64),
-		"RandomHorizontalFlip": RandomHorizontalFlip(0.3).(geometry),
+	steps := map[string]Step{
+		"RandomIoUCrop": RandomIoUCrop(), "RandomZoomOut": RandomZoomOut(0.5), "ScaleJitter": ScaleJitter([2]int{160, 200}),
+		"RandomShortestSize": RandomShortestSize([]int{64, 80, 96, 112}, MaxSize(180)), "RandomResize": RandomResize(60, 240),
+		"RandomCrop": RandomCrop([2]int{50, 90}), "RandomResizedCrop": RandomResizedCrop(64),
+		"RandomHorizontalFlip": RandomHorizontalFlip(0.3),
 	}
 	if len(steps) != len(quantiles) {
 		t.Fatalf("%d steps, and quantiles of %d", len(steps), len(quantiles))
@@ -29,7 +29,7 @@ func TestGeometryIsDrawnAsTorchvisions(t *testing.T) {
 	// lost by reading 200 of them.
 	most := math.Sqrt(-math.Log(0.5e-5)/2*(n+2000)/(n*2000)) + 0.5/200
 	for name, s := range steps {
-		got := drawnNumbers(t, s, n)
+		got := drawnNumbers(t, s.(geometry), n)
 		for k, want := range quantiles[name] {
 			slices.Sort(got[k])
 			for _, v := range want {

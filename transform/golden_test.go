@@ -82,7 +82,7 @@ func imageOf(t testing.TB, w, h int, pix []uint8) dataset.Dataset {
 }
 
 // result is the only image of ds after steps.
-func result(t testing.TB, ds dataset.Dataset, steps ...Step) dataset.Tensor {
+func result(t testing.TB, ds dataset.Dataset, steps ...Item) dataset.Tensor {
 	t.Helper()
 	x, err := Images(ds, steps...)
 	if err != nil {
@@ -111,13 +111,13 @@ func (c cut) move(e *engine, _ *rand.Rand) error { return e.crop(c.Rectangle, [3
 func TestResizeIsPillows(t *testing.T)   { checkResize(t, "golden.json") }
 func TestResizeIsPillow13s(t *testing.T) { checkResize(t, "golden13.json", Pillow(13)) }
 
-func checkResize(t *testing.T, name string, more ...Step) {
+func checkResize(t *testing.T, name string, more ...Item) {
 	filters := map[string]Filter{}
 	for f := Bilinear; f <= Hamming; f++ {
 		filters[f.String()] = f
 	}
 	for _, c := range readGoldenOf(t, name).Resize {
-		steps := append(slices.Clone(more), Resize(c.RH, c.RW).Filter(filters[c.Filter]), cut{image.Rect(c.Box[0], c.Box[1], c.Box[2], c.Box[3])})
+		steps := append(slices.Clone(more), Resize([2]int{c.RH, c.RW}, Interpolation(filters[c.Filter])), cut{image.Rect(c.Box[0], c.Box[1], c.Box[2], c.Box[3])})
 		if c.Flip {
 			steps = append(steps, RandomHorizontalFlip(1))
 		}
@@ -128,7 +128,7 @@ func checkResize(t *testing.T, name string, more ...Step) {
 		if got := sum(result(t, ds, steps...).Data()); got != c.SHA {
 			t.Errorf("%v of %d×%d: other pixels than Pillow's", steps, c.H, c.W)
 		}
-		eager := []Step{}
+		eager := []Item{}
 		for _, s := range steps {
 			eager = append(eager, s, Apply(nothing{}))
 		}

@@ -12,8 +12,8 @@ import (
 func TestRangesBeyondAllSizesAreErrors(t *testing.T) {
 	for _, v := range []float64{1<<20 + 1, 1e18, 1e30, 1e300} {
 		for want, s := range map[string]transform.Step{
-			"want a SideRange from 1 to 1048576": transform.RandomZoomOut(1).SideRange(1, v),
-			"want a ScaleRange up to 1048576":    transform.ScaleJitter(20).ScaleRange(1, v),
+			"want a SideRange from 1 to 1048576, with the least number first": transform.RandomZoomOut(1, transform.SideRange(1, v)),
+			"want a Scale up to 1048576":                                      transform.ScaleJitter(20, transform.Scale(1, v)),
 		} {
 			want = "transform: " + s.String() + ": " + want
 			if _, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), s, transform.CenterCrop(4)); err == nil || err.Error() != want {
@@ -21,7 +21,7 @@ func TestRangesBeyondAllSizesAreErrors(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []transform.Step{transform.RandomZoomOut(1).SideRange(1<<20, 1<<20), transform.ScaleJitter(20).ScaleRange(1<<20, 1<<20)} {
+	for _, s := range []transform.Item{transform.RandomZoomOut(1, transform.SideRange(1<<20, 1<<20)), transform.ScaleJitter(20, transform.Scale(1<<20, 1<<20))} {
 		x, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), s, transform.CenterCrop(4))
 		if err == nil {
 			_, err = dataset.At(t.Context(), x, 0)

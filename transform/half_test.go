@@ -26,14 +26,14 @@ func rounded(x []float32, dt dataset.Dtype) []uint16 {
 func bits(x dataset.Tensor) []uint16 { return dense.Values[uint16](x.Bytes()) }
 
 func TestHalfPrecisionIsFloat32Rounded(t *testing.T) {
-	lists := map[string][]Step{
+	lists := map[string][]Item{
 		"preset":           {Eval(16)},
-		"no normalisation": {Resize(17, 9), ToTensor()},
-		"twice normalised": {Resize(17, 9), ToTensor(), Normalize([]float32{0.5}, []float32{0.25}), Normalize([]float32{0.1}, []float32{3})},
-		"HWC":              {Resize(17, 9), ToTensor(), Normalize(ImageNetMean, ImageNetStd), Layout(HWC)},
-		"gray":             {Grayscale(1), Resize(17, 9), ToTensor(), Normalize([]float32{0.4}, []float32{0.2})},
-		"erased":           {Train(16), RandomErasing(1).Value(1.1, -2.2, 3.3)},
-		"noise":            {Train(16), RandomErasing(1).Noise()},
+		"no normalisation": {Resize([2]int{17, 9}), ToTensor()},
+		"twice normalised": {Resize([2]int{17, 9}), ToTensor(), Normalize([]float32{0.5}, []float32{0.25}), Normalize([]float32{0.1}, []float32{3})},
+		"HWC":              {Resize([2]int{17, 9}), ToTensor(), Normalize(ImageNetMean, ImageNetStd), Layout(HWC)},
+		"gray":             {Grayscale(1), Resize([2]int{17, 9}), ToTensor(), Normalize([]float32{0.4}, []float32{0.2})},
+		"erased":           {Train(16), RandomErasing(1, Value(1.1, -2.2, 3.3))},
+		"noise":            {Train(16), RandomErasing(1, RandomValue())},
 	}
 	for name, list := range lists {
 		for _, data := range readAll(t, imageFiles...) {
@@ -59,7 +59,7 @@ func TestHalfPrecisionIsFloat32Rounded(t *testing.T) {
 }
 
 func TestHalfPrecisionOfPlanesThatAreOnlyNormalised(t *testing.T) {
-	list := []Step{ToTensor(), Normalize(ImageNetMean, ImageNetStd)}
+	list := []Item{ToTensor(), Normalize(ImageNetMean, ImageNetStd)}
 	pix := make([]uint8, 3*9*13)
 	for i := range pix {
 		pix[i] = uint8(7 * i)
@@ -78,7 +78,7 @@ func TestHalfPrecisionOfPlanesThatAreOnlyNormalised(t *testing.T) {
 }
 
 func TestToDtypeSaysWhatIsWrong(t *testing.T) {
-	for want, list := range map[string][]Step{
+	for want, list := range map[string][]Item{
 		"ToDtype(float16): want ToTensor before it":                                   {CenterCrop(4), ToDtype(dataset.Float16)},
 		"ToDtype(float64): want dataset.Float32, dataset.Float16 or dataset.BFloat16": {CenterCrop(4), ToTensor(), ToDtype(dataset.Float64)},
 		"ToDtype(bfloat16): the result is float16 already":                            {CenterCrop(4), ToTensor(), ToDtype(dataset.Float16), ToDtype(dataset.BFloat16)},

@@ -52,18 +52,18 @@ func (s HuggingFacePreset) String() string {
 
 func (s HuggingFacePreset) add(p *program) error {
 	var errs []error
-	var all list
+	var all []Step
 	if o := parseObject(s.config, &errs); len(errs) == 0 {
 		all = s.read(o)
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	return preset{s.String(), all}.add(p)
+	return p.addPreset(s, all)
 }
 
 // read takes all keys. Where something is wrong with them, the steps mean nothing.
-func (s HuggingFacePreset) read(o object) list {
+func (s HuggingFacePreset) read(o object) []Step {
 	if inner, ok := o.object("image_processor"); ok {
 		o.without("processor_class", "feature_extractor", "video_processor", "tokenizer", "chat_template", "auto_map")
 		o.end()

@@ -57,8 +57,8 @@ type Pipeline struct {
 // a file in another format names the format and wraps [errors.ErrUnsupported].
 //
 // The error of Images itself joins everything that is wrong with the steps.
-func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
-	x, err := pipelineOf(ds, steps)
+func Images(ds dataset.Dataset, list ...Item) (*Pipeline, error) {
+	x, err := pipelineOf(ds, list)
 	if err == nil {
 		err = x.checkPassing(ds.Spec(), x.raw.w, x.raw.h)
 	}
@@ -68,8 +68,8 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	return x, nil
 }
 
-func pipelineOf(ds dataset.Dataset, steps []Step) (*Pipeline, error) {
-	p, err := compile(steps)
+func pipelineOf(ds dataset.Dataset, list []Item) (*Pipeline, error) {
+	p, err := compile(list)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,6 @@ import (
 	"errors"
 	"image"
 	"math/rand/v2"
-	"slices"
-
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // RandomIoUCrop cuts out a random part of the image that overlaps with its boxes, as
@@ -15,82 +12,30 @@ import (
 // parts. A box whose centre is outside the part becomes 0, 0, 0, 0:
 // [SanitizeBoundingBoxes] must come later, to remove it. It needs [Boxes]. An image
 // without boxes stays as it is.
-func RandomIoUCrop() IoUCropping {
-	return IoUCropping{scale: span{0.3, 1}, ratio: span{0.5, 2}, options: []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}, trials: 40}
+//
+// [Scale] is the least and the greatest width and height of the part, as parts of the image's; the default is 0.3 to
+// 1. [Ratio] is that of width to height; the default is 0.5 to 2. [SamplerOptions] are 0, 0.1, 0.3, 0.5, 0.7, 0.9 and 1
+// by default, and [Trials] 40.
+func RandomIoUCrop(options ...Option) Step {
+	usual := arguments{scale: span{0.3, 1}, ratio: span{0.5, 2}, ious: []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}, trials: 40}
+	return iouCropping{calling("RandomIoUCrop", keyScale|keyRatio|keySamplerOptions|keyTrials, usual, options)}
 }
 
-// IoUCropping is the step that [RandomIoUCrop] makes.
-type IoUCropping struct {
-	scale, ratio span
-	options      []float64
-	trials       int
-}
+type iouCropping struct{ *call }
 
-// Scale sets the least and the greatest width and height of the part, as fractions
-// of the image's. The default is 0.3 to 1.
-func (s IoUCropping) Scale(least, greatest float64) IoUCropping {
-	s.scale = span{least, greatest}
-	return s
-}
-
-// Ratio sets the least and the greatest ratio of the part's width to its height. The
-// default is 0.5 to 2.
-func (s IoUCropping) Ratio(least, greatest float64) IoUCropping {
-	s.ratio = span{least, greatest}
-	return s
-}
-
-// Options sets the least IoUs, torchvision's sampler_options, of which one is drawn:
-// 1 or more leaves the image as it is. The default is 0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.
-// Without an option of 1, an image stays as it is after 1000 options for which no
-// part was found, where torchvision would go on.
-func (s IoUCropping) Options(ious ...float64) IoUCropping {
-	s.options = slices.Clone(ious)
-	return s
-}
-
-// Trials sets how many parts are tried per option. The default is 40.
-func (s IoUCropping) Trials(n int) IoUCropping {
-	s.trials = n
-	return s
-}
-
-// String prints the call that made the step.
-func (s IoUCropping) String() string {
-	usual, text := RandomIoUCrop(), "RandomIoUCrop()"
-	if s.scale != usual.scale {
-		text += s.scale.call(".Scale")
-	}
-	if s.ratio != usual.ratio {
-		text += s.ratio.call(".Ratio")
-	}
-	if !slices.Equal(s.options, usual.options) {
-		text += steps.Call(".Options", steps.Anys(s.options)...)
-	}
-	if s.trials != usual.trials {
-		text += steps.Call(".Trials", s.trials)
-	}
-	return text
-}
-
-func (s IoUCropping) add(p *program) error {
-	err := errors.Join(s.scale.check("Scale"), s.ratio.check("Ratio"), p.needBoxes())
-	switch {
-	case err != nil:
+func (s iouCropping) add(p *program) error {
+	if err := p.needBoxes(); err != nil {
 		return err
-	case s.scale.greatest > 1:
+	}
+	if s.scale.greatest > 1 {
 		return errors.New("want a Scale up to 1")
-	case len(s.options) == 0 || slices.ContainsFunc(s.options, func(o float64) bool { return !(o >= 0) }):
-		return errors.New("want Options of 0 or more")
-	case s.trials < 1:
-		return errors.New("want Trials of 1 or more")
 	}
 	return p.geometry(s, crops)
 }
 
-func (s IoUCropping) after(_, _ int) (w, h int) { return 0, 0 }
+func (s iouCropping) after(_, _ int) (w, h int) { return 0, 0 }
 
-func (s IoUCropping) move(e *engine, r *rand.Rand) error {
+func (s iouCropping) move(e *engine, r *rand.Rand) error {
 	a := e.annotations
 	w, h := e.size()
 	if len(a.box) == 0 {
@@ -117,10 +62,10 @@ func (s IoUCropping) move(e *engine, r *rand.Rand) error {
 
 // part draws what to cut out, or that the image stays as it is. Its arithmetic is
 // torchvision's, in float32 where that has tensors.
-func (s IoUCropping) part(a *annotations, w, h int, r *rand.Rand) (part image.Rectangle, found bool) {
+func (s iouCropping) part(a *annotations, w, h int, r *rand.Rand) (part image.Rectangle, found bool) {
 	least, more := float32(s.scale.least), float32(s.scale.greatest-s.scale.least)
 	for range 1000 {
-		iou := s.options[r.IntN(len(s.options))]
+		iou := s.ious[r.IntN(len(s.ious))]
 		if iou >= 1 {
 			return image.Rectangle{}, false
 		}

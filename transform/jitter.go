@@ -7,157 +7,97 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/internal/resize"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // ScaleJitter resizes the image, with its aspect ratio, to a random size: the largest
-// that fits into a target in pixels, times a factor from 0.1 to 2. That is large scale
-// jitter (arXiv 2012.07177). ScaleJitter(s) has the target s×s. As in torchvision, the
-// first number of ScaleJitter(a, b) is compared with the image's width, the second with
-// its height.
-func ScaleJitter(target ...int) Jittering { return Jittering{target: target, scale: span{0.1, 2}} }
-
-// Jittering is the step that [ScaleJitter] makes.
-type Jittering struct {
-	target []int
-	scale  span
-	filter Filter
+// that fits into a target in pixels, times a factor. That is large scale jitter (arXiv
+// 2012.07177) and torchvision's ScaleJitter. As there, the first number of a target of two is
+// compared with the image's width, the second with its height.
+//
+// [Scale] is the range of the factor, torchvision's scale_range, above 0 and up to 1048576; the default
+// is 0.1 to 2. [Interpolation] is [Bilinear] by default.
+func ScaleJitter[S Size](target S, options ...Option) Step {
+	return jittering{calling("ScaleJitter", keyScale|keyInterpolation, arguments{scale: span{0.1, 2}}, options, target), extentOf(target)}
 }
 
-// ScaleRange sets the least and the greatest factor, above 0 and up to 1048576. The default is 0.1 to 2.
-func (s Jittering) ScaleRange(least, greatest float64) Jittering {
-	s.scale = span{least, greatest}
-	return s
+type jittering struct {
+	*call
+	target extent
 }
 
-// Filter sets the filter, torchvision's interpolation. The default is [Bilinear].
-func (s Jittering) Filter(f Filter) Jittering {
-	s.filter = f
-	return s
-}
-
-// String prints the call that made the step.
-func (s Jittering) String() string {
-	text := steps.Call("ScaleJitter", steps.Anys(s.target)...)
-	if s.scale != (span{0.1, 2}) {
-		text += s.scale.call(".ScaleRange")
-	}
-	return text + filterCall(s.filter)
-}
-
-func (s Jittering) add(p *program) error {
-	_, _, err := extent(s.target)
-	if err := errors.Join(err, s.scale.check("ScaleRange"), checkFilter(s.filter)); err != nil {
+func (s jittering) add(p *program) error {
+	if err := s.target.check(); err != nil {
 		return err
 	}
 	if s.scale.greatest > maxSide {
-		return fmt.Errorf("want a ScaleRange up to %d", maxSide)
+		return fmt.Errorf("want a Scale up to %d", maxSide)
 	}
 	return p.geometry(s, resizes)
 }
 
-func (s Jittering) after(_, _ int) (w, h int) { return 0, 0 }
+func (s jittering) after(_, _ int) (w, h int) { return 0, 0 }
 
-func (s Jittering) move(e *engine, r *rand.Rand) error {
+func (s jittering) move(e *engine, r *rand.Rand) error {
 	w, h := e.size()
-	first, second, _ := extent(s.target)
-	fits := min(float64(second)/float64(h), float64(first)/float64(w))
+	fits := min(float64(s.target.w)/float64(h), float64(s.target.h)/float64(w))
 	factor := float32(fits) * drawn(s.scale, r)
-	return e.resample(int(float32(w)*factor), int(float32(h)*factor), resize.Filter(s.filter))
+	return e.resample(int(float32(w)*factor), int(float32(h)*factor), resize.Filter(s.interpolation))
 }
 
-// RandomShortestSize makes the shorter side as long as one of sizes, drawn at random,
-// as detectors are trained.
-func RandomShortestSize(sizes ...int) ShortestSizing { return ShortestSizing{sizes: sizes} }
-
-// ShortestSizing is the step that [RandomShortestSize] makes.
-type ShortestSizing struct {
-	sizes  []int
-	limit  int
-	filter Filter
+// RandomShortestSize makes the shorter side as long as one of sizes, drawn at random, as detectors
+// are trained: torchvision's RandomShortestSize.
+//
+// [MaxSize] limits the longer side; by default there is no limit. [Interpolation] is [Bilinear] by default.
+func RandomShortestSize(sizes []int, options ...Option) Step {
+	sizes = slices.Clone(sizes)
+	return shortestSizing{calling("RandomShortestSize", keyMaxSize|keyInterpolation, arguments{}, options, sizes), sizes}
 }
 
-// MaxSize limits the longer side to n pixels. By default there is no limit.
-func (s ShortestSizing) MaxSize(n int) ShortestSizing {
-	s.limit = n
-	return s
+type shortestSizing struct {
+	*call
+	sizes []int
 }
 
-// Filter sets the filter, torchvision's interpolation. The default is [Bilinear].
-func (s ShortestSizing) Filter(f Filter) ShortestSizing {
-	s.filter = f
-	return s
-}
-
-// String prints the call that made the step.
-func (s ShortestSizing) String() string {
-	text := steps.Call("RandomShortestSize", steps.Anys(s.sizes)...)
-	if s.limit != 0 {
-		text += steps.Call(".MaxSize", s.limit)
-	}
-	return text + filterCall(s.filter)
-}
-
-func (s ShortestSizing) add(p *program) error {
-	outside := func(n int) bool { return n < 1 || n > maxSide }
-	switch {
-	case len(s.sizes) == 0 || slices.ContainsFunc(s.sizes, outside):
+func (s shortestSizing) add(p *program) error {
+	if len(s.sizes) == 0 || slices.ContainsFunc(s.sizes, func(n int) bool { return n < 1 || n > maxSide }) {
 		return errors.New("want positive sizes")
-	case s.limit != 0 && outside(s.limit):
-		return errors.New("want a positive MaxSize")
-	}
-	if err := checkFilter(s.filter); err != nil {
-		return err
 	}
 	return p.geometry(s, resizes)
 }
 
-func (s ShortestSizing) after(_, _ int) (w, h int) { return 0, 0 }
+func (s shortestSizing) after(_, _ int) (w, h int) { return 0, 0 }
 
-func (s ShortestSizing) move(e *engine, r *rand.Rand) error {
+func (s shortestSizing) move(e *engine, r *rand.Rand) error {
 	w, h := e.size()
 	factor := float64(s.sizes[r.IntN(len(s.sizes))]) / float64(min(w, h))
-	if s.limit != 0 {
-		factor = min(factor, float64(s.limit)/float64(max(w, h)))
+	if s.maxSize != 0 {
+		factor = min(factor, float64(s.maxSize)/float64(max(w, h)))
 	}
-	return e.resample(int(float64(w)*factor), int(float64(h)*factor), resize.Filter(s.filter))
+	return e.resample(int(float64(w)*factor), int(float64(h)*factor), resize.Filter(s.interpolation))
 }
 
-// RandomResize makes the shorter side a random number of pixels long, at least least
-// and less than below, and the longer one as [Resize] does.
-func RandomResize(least, below int) RandomResizing {
-	return RandomResizing{least: least, below: below}
+// RandomResize makes the shorter side a random number of pixels long, at least least and below
+// below: torchvision's RandomResize. [Interpolation] is [Bilinear] by default.
+func RandomResize(least, below int, options ...Option) Step {
+	return randomResizing{calling("RandomResize", keyInterpolation, arguments{}, options, least, below), least, below}
 }
 
-// RandomResizing is the step that [RandomResize] makes.
-type RandomResizing struct {
+type randomResizing struct {
+	*call
 	least, below int
-	filter       Filter
 }
 
-// Filter sets the filter, torchvision's interpolation. The default is [Bilinear].
-func (s RandomResizing) Filter(f Filter) RandomResizing {
-	s.filter = f
-	return s
-}
-
-// String prints the call that made the step.
-func (s RandomResizing) String() string {
-	return steps.Call("RandomResize", s.least, s.below) + filterCall(s.filter)
-}
-
-func (s RandomResizing) add(p *program) error {
+func (s randomResizing) add(p *program) error {
 	if s.least < 1 || s.below <= s.least || s.below > maxSide {
 		return errors.New("want a positive size, and a greater one")
 	}
-	if err := checkFilter(s.filter); err != nil {
-		return err
-	}
 	return p.geometry(s, resizes)
 }
 
-func (s RandomResizing) after(_, _ int) (w, h int) { return 0, 0 }
+func (s randomResizing) after(_, _ int) (w, h int) { return 0, 0 }
 
-func (s RandomResizing) move(e *engine, r *rand.Rand) error {
-	return Resize(s.least+r.IntN(s.below-s.least)).Filter(s.filter).move(e, r)
+func (s randomResizing) move(e *engine, r *rand.Rand) error {
+	w, h := e.size()
+	w, h = shortened(w, h, s.least+r.IntN(s.below-s.least), 0)
+	return e.resample(w, h, resize.Filter(s.interpolation))
 }

@@ -2,36 +2,28 @@ package transform
 
 import (
 	"errors"
-	"slices"
 )
 
 // KeyPoints says that a field holds points of the image: all steps move them with
 // it, as torchvision moves tv_tensors.KeyPoints. The field is float32, ragged or
 // not, and its last dimension holds x and y, or x, y and a third number that stays
 // (COCO's visibility). Points are not clamped. If they belong to boxes, name the
-// field in [BoxField.With]. It must come before all steps that change the image.
-func KeyPoints(field string) PointField { return PointField{field: field} }
-
-// PointField is the step that [KeyPoints] makes.
-type PointField struct {
-	field string
-	rows  []string
+// field in the option [With] of [Boxes]. Otherwise With names the ragged fields that have a row per
+// element of this field, such as labels.
+func KeyPoints(field string, options ...Option) Option {
+	k := pointField{calling("KeyPoints", keyWith, arguments{}, options, quoted(field)...), field}
+	o := setting(k.call, k.add)
+	o.several = true
+	return o
 }
 
-// With names the ragged fields that have a row per element of the field, such as labels.
-// [SanitizeKeyPoints] removes their rows too.
-func (s PointField) With(fields ...string) PointField {
-	s.rows = slices.Concat(s.rows, fields)
-	return s
+type pointField struct {
+	*call
+	name string
 }
 
-// String prints the call that made the step.
-func (s PointField) String() string {
-	return fieldCall("KeyPoints", s.field) + namesCall(".With", s.rows)
-}
-
-func (s PointField) add(p *program) error {
-	if err := errors.Join(p.declare(s.field), checkRows(s.field, s.rows)); err != nil {
+func (s pointField) add(p *program) error {
+	if err := errors.Join(p.declare(s.name), checkRows(s.name, s.rows)); err != nil {
 		return err
 	}
 	p.annotated.points = append(p.annotated.points, s)
@@ -48,13 +40,13 @@ type pointsAt struct {
 }
 
 // SanitizeKeyPoints removes the elements of fields of [KeyPoints] in which a point is
-// outside of the image, together with their rows in the fields of [PointField.With]. The
+// outside of the image, together with their rows in the fields [With] them. The
 // fields must be ragged, and must not belong to boxes.
 func SanitizeKeyPoints() Step {
-	const text = "SanitizeKeyPoints()"
-	return setting{text, func(p *program) error {
+	c := named("SanitizeKeyPoints")
+	return simple{c, func(p *program) error {
 		p.removes = true
-		return p.marksPoints(text, (*annotations).removeOutside)
+		return p.marksPoints(c.String(), (*annotations).removeOutside)
 	}}
 }
 
@@ -93,9 +85,9 @@ func (a *annotations) shows(xy []float32, step int) bool {
 // ClampKeyPoints clamps the keypoints to the image: x to 0 … width-1 and y to
 // 0 … height-1, as torchvision does. It needs [KeyPoints].
 func ClampKeyPoints() Step {
-	const text = "ClampKeyPoints()"
-	return setting{text, func(p *program) error {
-		return p.marksPoints(text, func(a *annotations) {
+	c := named("ClampKeyPoints")
+	return simple{c, func(p *program) error {
+		return p.marksPoints(c.String(), func(a *annotations) {
 			w, h := float32(a.w-1), float32(a.h-1)
 			for _, s := range a.points {
 				for k := 0; k+s.step <= len(s.xy); k += s.step {
@@ -109,7 +101,7 @@ func ClampKeyPoints() Step {
 // marksPoints adds a step that changes keypoints.
 func (p *program) marksPoints(text string, mark func(a *annotations)) error {
 	if len(p.annotated.points) == 0 {
-		return errors.New("want KeyPoints before it")
+		return errors.New("want KeyPoints")
 	}
 	if err := p.beforeTensor(); err != nil {
 		return err

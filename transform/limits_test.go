@@ -57,7 +57,7 @@ func TestSmallFilesCannotPromiseManyPixels(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		data := promise(t, name, 12000, 12000)
-		for _, more := range [][]Step{nil, {MaxPixels(12000 * 12000)}} {
+		for _, more := range [][]Item{nil, {MaxPixels(12000 * 12000)}} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			err := place(t, data, more...)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Mask says that a field holds the class number of every pixel of the image: all steps move
@@ -15,93 +14,69 @@ import (
 // PNG, GIF and BMP with a palette or in grey, PBM and PGM, or TIFF in grey of 8 or 16 bits. Their
 // numbers are those of numpy.asarray(PIL.Image.open(f)): indices of a palette as stored, and
 // grey values that Pillow scales from the file's maximum to 255 or 65535. Arrays are uint8 or uint16 of
-// shape (h, w). The result is uint8 of shape (h, w), unless [MaskField.Dtype] says
-// otherwise. It must come before all steps that change the image.
-func Mask(field string) MaskField { return MaskField{field: field, dtype: dataset.Uint8} }
+// shape (h, w). The result is uint8 of shape (h, w), unless [Dtype] says otherwise.
+//
+// [Fill] is the number of pixels that a crop or pad adds, by default 0: for example 255 where the loss
+// ignores 255. [SegmentIDs] is for files of segments in colour.
+func Mask(field string, options ...Option) Option {
+	return maskSetting(field, calling("Mask", keyDtype|keyLevel|keySegmentIDs, arguments{dtype: dataset.Uint8}, options, quoted(field)...), false)
+}
 
 // Masks says that a field holds a mask per object, as instance segmentation has
 // them. The field is ragged uint8: n·h·w values of an image of h×w pixels, plane by
 // plane. With [Boxes] there is a plane per box, and [SanitizeBoundingBoxes] removes
 // both. The result is ragged with the shape (n, h, w), or n·h·w values with
-// [Ragged].
-func Masks(field string) MaskField {
-	return MaskField{field: field, dtype: dataset.Uint8, several: true}
+// [Ragged]. [Dtype] and [Fill] are those of [Mask].
+func Masks(field string, options ...Option) Option {
+	return maskSetting(field, calling("Masks", keyDtype|keyLevel, arguments{dtype: dataset.Uint8}, options, quoted(field)...), true)
 }
 
-// MaskField is the step that [Mask] and [Masks] make.
-type MaskField struct {
-	field   string
-	dtype   dataset.Dtype
-	fill    uint16
+func maskSetting(field string, c *call, several bool) Option {
+	m := maskField{call: c, name: field, several: several}
+	o := setting(c, m.add)
+	o.several = true
+	return o
+}
+
+type maskField struct {
+	*call
+	name    string
 	several bool
-	ids     bool
+	outside uint16 // the number of pixels that crops and pads add
 }
 
-// Fill sets the number of pixels that a crop or pad adds, for example 255 where
-// the loss ignores 255. The default is 0.
-func (s MaskField) Fill(v uint16) MaskField {
-	s.fill = v
-	return s
-}
-
-// Dtype sets the dtype of the result: dataset.Uint8, which is the default, dataset.Uint16 or
-// dataset.Int32 for numbers above 255, or dataset.Int64, as PyTorch's losses take class
-// numbers. A file with 16 bits per pixel is an error where the result is uint8.
-func (s MaskField) Dtype(dt dataset.Dtype) MaskField {
-	s.dtype = dt
-	return s
-}
-
-// SegmentIDs says that the files of [Mask] are PNG files in colour that hold a number of 24
-// bits per pixel, red + 256·green + 65536·blue: the segments of COCO's panoptic
-// annotations. Dtype must be dataset.Int32 or dataset.Int64.
-func (s MaskField) SegmentIDs() MaskField {
-	s.ids = true
-	return s
-}
-
-// String prints the call that made the step.
-func (s MaskField) String() string {
-	name := "Mask"
-	if s.several {
-		name = "Masks"
-	}
-	text := fieldCall(name, s.field)
-	if s.ids {
-		text += ".SegmentIDs()"
-	}
-	if s.fill != 0 {
-		text += steps.Call(".Fill", s.fill)
-	}
-	if s.dtype != dataset.Uint8 {
-		text += ".Dtype(" + s.dtype.String() + ")"
-	}
-	return text
-}
-
-func (s MaskField) add(p *program) error {
+func (s maskField) add(p *program) error {
 	wide := s.dtype == dataset.Int32 || s.dtype == dataset.Int64
 	switch {
 	case s.dtype != dataset.Uint8 && s.dtype != dataset.Uint16 && !wide:
 		return errors.New("want dataset.Uint8, dataset.Uint16, dataset.Int32 or dataset.Int64")
-	case s.dtype == dataset.Uint8 && s.fill > 255:
-		return fmt.Errorf("want a Fill up to 255 for uint8, not %d", s.fill)
-	case s.ids && s.several:
-		return errors.New("SegmentIDs are for Mask, not for Masks")
+	case len(s.fill) > 1 || s.level() != float64(uint16(s.level())):
+		return errors.New("want a Fill of one whole number from 0 to 65535")
+	case s.dtype == dataset.Uint8 && s.level() > 255:
+		return fmt.Errorf("want a Fill up to 255 for uint8, not %v", s.level())
 	case s.ids && !wide:
 		return errors.New("SegmentIDs want Dtype(dataset.Int32) or Dtype(dataset.Int64)")
 	}
-	if err := p.declare(s.field); err != nil {
+	if err := p.declare(s.name); err != nil {
 		return err
 	}
+	s.outside = uint16(s.level())
 	p.annotated.masks = append(p.annotated.masks, s)
 	p.plan = append(p.plan, "move      "+s.String()+", nearest, only the rows that are kept")
 	return nil
 }
 
+// level is the number of pixels outside of the image.
+func (s maskField) level() float64 {
+	if len(s.fill) == 0 {
+		return 0
+	}
+	return s.fill[0]
+}
+
 // at checks the field f of the dataset that the step names.
-func (s MaskField) at(index int, f dataset.Field) (maskAt, error) {
-	at := maskAt{MaskField: s, field: index, size: 1}
+func (s maskField) at(index int, f dataset.Field) (maskAt, error) {
+	at := maskAt{maskField: s, field: index, size: 1}
 	switch {
 	case s.several && (!f.Ragged || f.Dtype != dataset.Uint8 || f.Elements() != 1):
 		return at, fmt.Errorf("field %v: want ragged uint8", f)
@@ -123,7 +98,7 @@ func (s MaskField) at(index int, f dataset.Field) (maskAt, error) {
 }
 
 // result is the field of the results.
-func (s MaskField) result(p *program, f dataset.Field) dataset.Field {
+func (s maskField) result(p *program, f dataset.Field) dataset.Field {
 	f = dataset.Field{Name: f.Name, Dtype: s.dtype, Ragged: s.several || p.ragged}
 	if !p.ragged {
 		f.Shape = dataset.Shape{p.output.h, p.output.w}
@@ -133,7 +108,7 @@ func (s MaskField) result(p *program, f dataset.Field) dataset.Field {
 
 // A maskAt is a field of masks. W and h are 0 where the sizes vary.
 type maskAt struct {
-	MaskField
+	maskField
 	field, w, h int
 	size        int // bytes of a number that is not in a file
 }
@@ -229,13 +204,13 @@ func (s *maskSource) storeIn(cell dataset.Cell, a *annotations, at *maskAt) (n i
 		out := cell.Bytes()[k*plane:][:plane]
 		switch at.dtype {
 		case dataset.Uint8:
-			gatherFrom(s, out, from, &a.moved, uint8(at.fill))
+			gatherFrom(s, out, from, &a.moved, uint8(at.outside))
 		case dataset.Uint16:
-			gatherFrom(s, dense.Values[uint16](out), from, &a.moved, at.fill)
+			gatherFrom(s, dense.Values[uint16](out), from, &a.moved, at.outside)
 		case dataset.Int32:
-			gatherFrom(s, dense.Values[int32](out), from, &a.moved, int32(at.fill))
+			gatherFrom(s, dense.Values[int32](out), from, &a.moved, int32(at.outside))
 		default:
-			gatherFrom(s, dense.Values[int64](out), from, &a.moved, int64(at.fill))
+			gatherFrom(s, dense.Values[int64](out), from, &a.moved, int64(at.outside))
 		}
 	}
 	return n, nil

@@ -16,17 +16,17 @@ import (
 func TestMistakesInNestedStepsNameTheirPlace(t *testing.T) {
 	crop, flip := transform.CenterCrop(8), transform.RandomHorizontalFlip(0.5)
 	own := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }), "labels")
-	list := func(several ...transform.Step) []transform.Step { return several }
-	const varies = ": add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w), or after all steps PadTo(h, w) or Ragged()"
+	list := func(several ...transform.Item) []transform.Item { return several }
+	const varies = ": add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize([2]int{h, w}), or after all steps PadTo([2]int{h, w}) or Ragged()"
 	for _, c := range []struct {
-		steps []transform.Step
+		steps []transform.Item
 		want  string
 	}{
-		{list(transform.Views(2, transform.Resize(), crop)),
-			"Views(2, …): Resize(): want a size, or height and width"},
-		{list(transform.Views(2, transform.CenterCrop(0), transform.RandomHorizontalFlip(2)).As("global")),
-			`Views(2, …).As("global"): CenterCrop(0): want a positive size
-Views(2, …).As("global"): RandomHorizontalFlip(2): want a probability from 0 to 1`},
+		{list(transform.Views(2, transform.Resize(0), crop)),
+			"Views(2, …): Resize(0): want a positive size"},
+		{list(transform.Views(2, transform.CenterCrop(0), transform.RandomHorizontalFlip(2), transform.As("global"))),
+			`Views(2, …, As("global")): CenterCrop(0): want a positive size
+Views(2, …, As("global")): RandomHorizontalFlip(2): want a probability from 0 to 1`},
 		{list(crop, transform.ToTensor(), transform.Apply(blue{})),
 			"transform_test.blue: must come before ToTensor and PILToTensor (ApplyPlanes is for steps of your own after ToTensor)"},
 		{list(transform.Views(2, transform.Resize(20))),
@@ -47,13 +47,13 @@ Views(2, …).As("global"): RandomHorizontalFlip(2): want a probability from 0 t
 			`ToTensor(): must be among the steps of Views
 Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]): must be among the steps of Views`},
 		{list(transform.Views(2, transform.Mask("mask"), crop)),
-			`Views(2, …): Mask("mask"): must be next to Views, not among its steps`},
+			`Views(2, …): has no option Mask`},
 		{list(transform.Views(2, transform.Views(2, crop))),
 			"Views(2, …): Views(2, …): not within Views: several Views stand next to each other"},
 		{list(transform.Views(2, crop), transform.Views(6, transform.CenterCrop(4))),
 			"Views(6, …): want As with another field than that of Views(2, …)"},
-		{list(transform.Views(2, crop), transform.Views(6, transform.CenterCrop(4)).As("label")),
-			`Views(6, …).As("label"): the dataset has a field of that name`},
+		{list(transform.Views(2, crop), transform.Views(6, transform.CenterCrop(4), transform.As("label"))),
+			`Views(6, …, As("label")): the dataset has a field of that name`},
 		{list(transform.Views(2, own, crop)),
 			`Views(2, …): step of "labels": the dataset has no field "labels", only ` + fmt.Sprint(scenes(t, 1).Spec())},
 		{list(transform.RandomApply(0.5, transform.Views(2, crop)), crop),
@@ -62,20 +62,21 @@ Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]): must be among the steps of 
 			"RandomApply(0.5, …): TenCrop(4): must not be part of a random step"},
 		{list(transform.RandomChoice(flip, transform.Compose(crop, nil)), crop),
 			"RandomChoice(…): a step is nil"},
-		{list(transform.RandomChoice(flip, nil).Weights(1), crop),
-			"RandomChoice(RandomHorizontalFlip(0.5), nil).Weights(1): want a weight per step, not 1 for 2"},
-		{list(transform.RandomOrder(transform.RandomApply(1.5, transform.Resize(0)), transform.RandomResizedCrop(8).Scale(2, 1)), crop),
+		{list(transform.RandomChoice(flip, nil, transform.P(1)), crop),
+			"RandomChoice(…): a step is nil"},
+		{list(transform.RandomOrder(transform.RandomApply(1.5, transform.Resize(0)), transform.RandomResizedCrop(8, transform.Scale(2, 1))), crop),
 			`RandomOrder(…): RandomApply(1.5, …): want a probability from 0 to 1
-RandomOrder(…): RandomResizedCrop(8).Scale(2, 1): want a Scale above 0, with the least number first`},
+RandomOrder(…): RandomResizedCrop(8, Scale(2, 1)): want a Scale above 0, with the least number first`},
 		{list(transform.FiveCrop(8), transform.Ragged()),
 			"FiveCrop(8): not with Ragged and Sizes: all crops have one size"},
 		{list(transform.FiveCrop(20), transform.RandomResize(5, 9)),
 			"the size varies from image to image after RandomResize(5, 9)" + varies},
-		{list(transform.Mask("seg"), transform.Views(2, crop).As("a"), transform.Views(2, crop).As("b")),
+		{list(transform.Mask("seg"), transform.Views(2, crop, transform.As("a")), transform.Views(2, crop, transform.As("b"))),
 			`Mask("seg"): the dataset has no field "seg", only ` + fmt.Sprint(scenes(t, 1).Spec())},
 		{list(transform.Sizes("size"), transform.Views(2, crop, transform.Ragged())),
-			`Sizes("size"): not with Views, whose results all have one size
-Views(2, …): Ragged(): not with Views, whose results all have one size`},
+			`Views(2, …): has no option Ragged`},
+		{list(transform.Ragged(), transform.Sizes("size"), transform.Views(2, crop)),
+			"want no Ragged and Sizes with Views, whose results all have one size"},
 	} {
 		want := "transform: " + strings.ReplaceAll(c.want, "\n", "\ntransform: ")
 		_, err := transform.Images(scenes(t, 1), c.steps...)

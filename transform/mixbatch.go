@@ -6,9 +6,9 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A mixer is a Mixing for batches of certain fields.
+// A mixer is a mixing for batches of certain fields.
 type mixer struct {
-	Mixing
+	mixing
 	at, to int           // the fields of the images and of the labels
 	field  dataset.Field // of the images
 	shares bool          // whether labels have a share per class before
@@ -21,11 +21,11 @@ func (m *mixer) apply(dst, src dataset.Columns) error {
 	case m.probability < 1 && r.Float64() >= m.probability:
 	case m.cut:
 		g := gridOf(m.field)
-		b := drawBox(beta(m.alpha, r), g.w, g.h, r.IntN)
+		b := drawBox(beta(m.beta, r), g.w, g.h, r.IntN)
 		lambda = b.kept(g.w, g.h)
 		g.exchange(dst.Bytes(m.at), dst.Len(), b)
 	default:
-		lambda = beta(m.alpha, r)
+		lambda = beta(m.beta, r)
 		m.mixImages(dst, lambda)
 	}
 	if err := m.mixLabels(dst, src, lambda); err != nil {

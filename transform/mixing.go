@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // MixUp mixes every image of a batch with the one before it, the first one with the
@@ -21,13 +20,13 @@ import (
 //		loader.Collate(transform.MixUp(0.2, 1000)))
 //
 // The field "image" holds floating-point numbers of any shape, and "label" either
-// int64 classes or float32 rows with a share per class. [Mixing.Names] names other
-// fields. Shuffle the samples, because neighbours are mixed.
+// int64 classes or float32 rows with a share per class. [Fields] names other
+// fields, and [Probability] says how likely a batch is mixed. Shuffle the samples, because neighbours are mixed.
 //
 // Source: Zhang et al., "mixup: Beyond Empirical Risk Minimization",
 // https://arxiv.org/abs/1710.09412.
-func MixUp(alpha float64, classes int) Mixing {
-	return Mixing{name: "MixUp", alpha: alpha, classes: classes, probability: 1, image: "image", label: "label"}
+func MixUp(alpha float64, classes int, options ...Option) dataset.BatchStep {
+	return mixes("MixUp", alpha, classes, options)
 }
 
 // CutMix replaces a box of every image of a batch by the same box of the image before
@@ -43,82 +42,58 @@ func MixUp(alpha float64, classes int) Mixing {
 //
 // Source: Yun et al., "CutMix: Regularization Strategy to Train Strong Classifiers with
 // Localizable Features", https://arxiv.org/abs/1905.04899.
-func CutMix(alpha float64, classes int) Mixing {
-	m := MixUp(alpha, classes)
-	m.name, m.cut = "CutMix", true
+func CutMix(alpha float64, classes int, options ...Option) dataset.BatchStep {
+	m := mixes("CutMix", alpha, classes, options)
+	m.cut = true
 	return m
 }
 
-// Mixing is the step for whole batches that [MixUp] and [CutMix] make. It is a
-// [dataset.BatchStep].
-type Mixing struct {
-	name         string
-	cut          bool
-	alpha        float64
-	classes      int
-	probability  float64
-	image, label string
+func mixes(name string, alpha float64, classes int, options []Option) mixing {
+	usual := arguments{image: "image", label: "label", probability: 1}
+	return mixing{call: calling(name, keyNames|keyProbability, usual, options, alpha, classes), beta: alpha, classes: classes}
 }
 
-// Names sets the fields of the images and of the labels. The default is "image" and
-// "label".
-func (m Mixing) Names(image, label string) Mixing {
-	m.image, m.label = image, label
-	return m
-}
-
-// Probability sets how likely a batch is mixed. The labels of other batches become
-// float32 rows, too. The default is 1.
-func (m Mixing) Probability(p float64) Mixing {
-	m.probability = p
-	return m
-}
-
-// String prints the call that made the step.
-func (m Mixing) String() string {
-	text := steps.Call(m.name, m.alpha, m.classes)
-	if m.image != "image" || m.label != "label" {
-		text += steps.Call(".Names", fmt.Sprintf("%q", m.image), fmt.Sprintf("%q", m.label))
-	}
-	if m.probability != 1 {
-		text += steps.Call(".Probability", m.probability)
-	}
-	return text
+// A mixing is a step for whole batches.
+type mixing struct {
+	*call
+	cut     bool
+	beta    float64
+	classes int
 }
 
 // Bind finds the fields, and makes the label float32 of shape (classes).
-func (m Mixing) Bind(before dataset.Spec) (dataset.Spec, dataset.BatchApply, error) {
+func (m mixing) Bind(before dataset.Spec) (dataset.Spec, dataset.BatchApply, error) {
 	if err := m.check(before); err != nil {
 		return nil, nil, fmt.Errorf("transform: %v: %w", m, err)
 	}
-	b := &mixer{Mixing: m, at: before.Index(m.image), to: before.Index(m.label)}
+	b := &mixer{mixing: m, at: before.Index(m.image), to: before.Index(m.label)}
 	b.field, b.shares = before[b.at], before[b.to].Dtype == dataset.Float32
 	after := slices.Clone(before)
 	after[b.to] = dataset.Field{Name: m.label, Dtype: dataset.Float32, Shape: dataset.Shape{m.classes}}
 	return after, b.apply, nil
 }
 
-func (m Mixing) check(before dataset.Spec) error {
+func (m mixing) check(before dataset.Spec) error {
 	if err := m.checkArguments(); err != nil {
 		return err
 	}
 	return m.checkFields(before)
 }
 
-func (m Mixing) checkArguments() error {
+func (m mixing) checkArguments() error {
 	switch {
-	case !(m.alpha > 0) || math.IsInf(m.alpha, 1):
+	case !(m.beta > 0) || math.IsInf(m.beta, 1):
 		return errors.New("want an alpha above 0")
 	case m.classes < 1 || m.classes > maxClasses:
 		return fmt.Errorf("want 1 to %d classes", maxClasses)
 	}
-	return steps.CheckProbability(m.probability)
+	return m.mistake
 }
 
 // maxClasses bounds the memory of labels.
 const maxClasses = 1 << 20
 
-func (m Mixing) checkFields(before dataset.Spec) error {
+func (m mixing) checkFields(before dataset.Spec) error {
 	image, label := before.Index(m.image), before.Index(m.label)
 	if image < 0 || label < 0 || image == label {
 		return fmt.Errorf("want fields %q and %q, not %v", m.image, m.label, before)

@@ -105,9 +105,9 @@ func TestMixedBatchesAreTorchvisions(t *testing.T) {
 			labels = valuesOf(seed+2, b*classes, "float32")
 			mixed = labels
 		}
-		step := MixUp(1, classes)
+		step := MixUp(1, classes).(mixing)
 		if c[0] == "CutMix" {
-			step = CutMix(1, classes)
+			step = CutMix(1, classes).(mixing)
 		}
 		after, _, err := step.Bind(spec)
 		if err != nil {
@@ -115,7 +115,7 @@ func TestMixedBatchesAreTorchvisions(t *testing.T) {
 		}
 		images := valuesOf(seed, b*ch*h*w, c[1])
 		src, dst := columnsOf(b, spec, images, labels), columnsOf(b, after, images, mixed)
-		m := mixer{Mixing: step, at: 0, to: 1, field: spec[0], shares: c[2] == "shares"}
+		m := mixer{mixing: step, at: 0, to: 1, field: spec[0], shares: c[2] == "shares"}
 		if step.cut {
 			draws := []int{atoi(t, c[9]), atoi(t, c[10])}
 			g := gridOf(m.field)

@@ -2,6 +2,7 @@ package transform_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func TestMixedLabelsFollowMixedImages(t *testing.T) {
 	for _, step := range []dataset.BatchStep{
 		transform.MixUp(0.8, 10),
 		transform.CutMix(0.8, 10),
-		transform.MixUp(0.8, 10).Probability(0.5),
+		transform.MixUp(0.8, 10, transform.Probability(0.5)),
 		dataset.BatchChoice(transform.MixUp(0.8, 10), transform.CutMix(0.8, 10)),
 	} {
 		l, err := loader.New(colours(30), loader.BatchSize(6), loader.Workers(2), loader.Collate(step))
@@ -62,7 +63,7 @@ func TestMixedLabelsFollowMixedImages(t *testing.T) {
 				}
 			}
 		}
-		if half, ok := step.(transform.Mixing); ok && strings.Contains(half.String(), "Probability") && (unmixed < 20 || unmixed > 100) {
+		if half, ok := step.(fmt.Stringer); ok && strings.Contains(half.String(), "Probability") && (unmixed < 20 || unmixed > 100) {
 			t.Errorf("%d images of 120 are not mixed with probability 0.5", unmixed)
 		}
 		if err := l.Close(); err != nil {
@@ -101,8 +102,8 @@ func TestMixingChecksItsArgumentsAndFields(t *testing.T) {
 		{transform.MixUp(0, 10), dataset.Spec{image, label}, "transform: MixUp(0, 10): want an alpha above 0"},
 		{transform.MixUp(math.NaN(), 10), dataset.Spec{image, label}, "transform: MixUp(NaN, 10): want an alpha above 0"},
 		{transform.CutMix(1, 0), dataset.Spec{image, label}, "transform: CutMix(1, 0): want 1 to 1048576 classes"},
-		{transform.MixUp(1, 2).Probability(1.5), dataset.Spec{image, label}, "transform: MixUp(1, 2).Probability(1.5): want a probability from 0 to 1"},
-		{transform.MixUp(1, 2).Names("x", "label"), dataset.Spec{image, label}, `transform: MixUp(1, 2).Names("x", "label"): want fields "x" and "label", not image float32 (3, 8, 6), label int64 ()`},
+		{transform.MixUp(1, 2, transform.Probability(1.5)), dataset.Spec{image, label}, "transform: MixUp(1, 2, Probability(1.5)): want a Probability from 0 to 1"},
+		{transform.MixUp(1, 2, transform.Fields("x", "label")), dataset.Spec{image, label}, `transform: MixUp(1, 2, Fields("x", "label")): want fields "x" and "label", not image float32 (3, 8, 6), label int64 ()`},
 		{transform.MixUp(1, 2), dataset.Spec{pixels, label}, "transform: MixUp(1, 2): field image uint8 (8, 6, 3): want floating-point numbers, as ToTensor makes them"},
 		{transform.CutMix(1, 2), dataset.Spec{file, label}, "transform: CutMix(1, 2): field image uint8 (n): want images of one size"},
 		{transform.CutMix(1, 2), dataset.Spec{line, label}, "transform: CutMix(1, 2): field image float32 (8): want images with height and width"},

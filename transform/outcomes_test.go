@@ -78,10 +78,10 @@ func TestOutcomesAreDistributedAsTorchvisions(t *testing.T) {
 		"RandomAutocontrast":       {Compose(RandomAutocontrast(0.3), RandomInvert(0.6)), colour},
 		"RandomEqualize":           {RandomEqualize(0.3), colour},
 		"JPEG":                     {JPEG(5, 95), distance(6e-4)},
-		"GaussianBlur":             {GaussianBlur(5).Sigma(0.1, 2), distance(0.05)},
+		"GaussianBlur":             {GaussianBlur(5, Sigma(0.1, 2)), distance(0.05)},
 		"RandomPerspective":        {RandomPerspective(0.5, 0.4), distance(0.05)},
 		"RandomRotation":           {RandomRotation(-30, 60), corner},
-		"RandomAffine":             {RandomAffine(-30, 60).Translate(0.1, 0.3).Scale(0.5, 2).Shear(-10, 20).ShearY(5, 15), corner},
+		"RandomAffine":             {RandomAffine(-30, 60, Translate(0.1, 0.3), Scale(0.5, 2), Shear(-10, 20, 5, 15)), corner},
 		"RandomVerticalFlip":       {RandomVerticalFlip(0.3), corner},
 		"RandomErasing":            {Compose(ToTensor(), RandomErasing(0.7)), erased},
 	}
@@ -125,9 +125,9 @@ func (m measure) draws(t *testing.T, s Step, n uint64) (all [][]float64) {
 		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{m.h, m.w, 3}},
 		{Name: "points", Dtype: dataset.Float32, Shape: dataset.Shape{2, 2}},
 	}
-	list := []Step{s}
+	list := []Item{s}
 	if m.numbers == nil {
-		list = []Step{KeyPoints("points"), s}
+		list = []Item{KeyPoints("points"), s}
 	}
 	c, err := CompileSamples(spec, list...)
 	if err != nil {

@@ -44,12 +44,12 @@ func (a *annotations) settle() error {
 	for k := range a.masks {
 		s, at := &a.masks[k], &a.layout.masks[k]
 		if s.own[0] == (dataset.Cell{}) {
-			f := dataset.Field{Name: at.MaskField.field, Dtype: at.dtype, Ragged: true}
+			f := dataset.Field{Name: at.name, Dtype: at.dtype, Ragged: true}
 			s.own = [2]dataset.Cell{dataset.NewCell(f), dataset.NewCell(f)}
 		}
 		n, err := s.storeIn(s.own[1], a, at)
 		if err != nil {
-			return fmt.Errorf("transform: mask %q: %w", at.MaskField.field, err)
+			return fmt.Errorf("transform: mask %q: %w", at.name, err)
 		}
 		s.swap(n, a.w, a.h, at.dtype.Size())
 	}
@@ -81,10 +81,10 @@ func (s *sampling) finishMasks(a *annotations, w, h int) error {
 		mask.pix, mask.w, mask.h = mask.own[0].Bytes(), w, h
 		if n := len(mask.pix) / mask.size; n != mask.n*w*h {
 			return fmt.Errorf("left mask %q with %d numbers, want %d: %d×%d×%d (masks×height×width). A step that changes the size makes its masks with NewMask",
-				at.MaskField.field, n, mask.n*w*h, mask.n, h, w)
+				at.name, n, mask.n*w*h, mask.n, h, w)
 		}
 		if err := checkNumbers(mask.pix, at.dtype); err != nil {
-			return fmt.Errorf("mask %q: %w", at.MaskField.field, err)
+			return fmt.Errorf("mask %q: %w", at.name, err)
 		}
 	}
 	return nil

@@ -34,11 +34,11 @@ func numbered(n int) dataset.Dataset {
 	})
 }
 
-var numberedMasks = []transform.Step{
-	transform.Mask("mask").Fill(90).Dtype(dataset.Int64), transform.Boxes("boxes", transform.XYXY), transform.Masks("planes").Fill(80),
+var numberedMasks = []transform.Item{
+	transform.Mask("mask", transform.Fill(90), transform.Dtype(dataset.Int64)), transform.Boxes("boxes", transform.XYXY), transform.Masks("planes", transform.Fill(80)),
 }
 
-func withMasks(steps ...transform.Step) []transform.Step {
+func withMasks(steps ...transform.Item) []transform.Item {
 	return slices.Concat(numberedMasks, steps)
 }
 
@@ -57,7 +57,7 @@ func TestOwnStepSeesAndChangesMasks(t *testing.T) {
 		}), "mask")
 	}
 	x, err := transform.Images(numbered(1), withMasks(transform.Crop(0, -1, 2, 3), transform.RandomHorizontalFlip(1), add(100_000),
-		transform.RandomRotation(180, 180), add(7), transform.Pad(0, 0, 1, 0))...)
+		transform.RandomRotation(180, 180), add(7), transform.Pad([4]int{0, 0, 1, 0}))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestOwnStepsThatChangeMasksAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	}
 	sameForAnyWorkers(t, x, nil, loader.BatchSize(3), loader.Memory(loader.Poison(loader.Heap{})))
 	allocatesNothing(t, x)
-	deep, err := transform.Images(numbered(40), append([]transform.Step{transform.Depth16(3)}, list...)...)
+	deep, err := transform.Images(numbered(40), append([]transform.Item{transform.Depth16(3)}, list...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,9 +208,9 @@ func TestOwnStepsThatChangeMasksAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
-	own := func(f step, fields ...string) []transform.Step { return withMasks(transform.ApplySample(f, fields...)) }
+	own := func(f step, fields ...string) []transform.Item { return withMasks(transform.ApplySample(f, fields...)) }
 	all := []string{"mask", "planes", "boxes"}
-	for want, list := range map[string][]transform.Step{
+	for want, list := range map[string][]transform.Item{
 		`step of "mask": mask "mask": numbers from -1 to 7, want 0 to 16777215`: own(func(s *transform.Sample, _ *rand.Rand) error {
 			dataset.Row[int64](s.Fields, 0)[5] = -1
 			return nil

@@ -15,8 +15,8 @@ func TestMemoryThatOwnStepsPutIntoImagesStaysTheirs(t *testing.T) {
 	const w, h = 6, 5
 	bytes, floats := slices.Repeat([]uint8{9}, 4*w*h), slices.Repeat([]float32{9}, w*h)
 	nothing := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }))
-	more := []transform.Step{transform.Crop(0, 0, 4, 4), nothing, transform.Crop(0, 0, 3, 3), nothing}
-	for name, list := range map[string][]transform.Step{
+	more := []transform.Item{transform.Crop(0, 0, 4, 4), nothing, transform.Crop(0, 0, 3, 3), nothing}
+	for name, list := range map[string][]transform.Item{
 		"Apply":       {transform.Apply(bytewise(func(m *transform.Image) { m.Pix = bytes }))},
 		"ApplySample": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error { s.Image.Pix = bytes; return nil }))},
 		"New": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
@@ -53,7 +53,7 @@ func TestStepsMayExchangeMemoryOfImages(t *testing.T) {
 		}
 	}
 	foreign := slices.Repeat([]uint8{7}, 4*w*h)
-	for name, list := range map[string][]transform.Step{
+	for name, list := range map[string][]transform.Item{
 		"Image, the new one": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
 			fill(s, 9)
 			m := s.New(w, h)
@@ -178,7 +178,7 @@ func TestMemoryOfOwnStepsIsKeptApartWithDepth16(t *testing.T) {
 
 // sixPixels checks that steps make six pixels of an image whose pixels are 0, 1, 2 and so on: the numbers
 // from first on, in two rows of which a further step exchanges the order.
-func sixPixels(t *testing.T, name string, first uint8, list ...transform.Step) {
+func sixPixels(t *testing.T, name string, first uint8, list ...transform.Item) {
 	t.Helper()
 	const w, h, samples = 6, 4, 3
 	var pix []uint8

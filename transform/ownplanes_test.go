@@ -31,7 +31,7 @@ func (f planes) String() string                                      { return "p
 
 func TestOwnStepsSeeTheTensor(t *testing.T) {
 	ds := photosOf(t, 3)
-	list := []transform.Step{transform.Resize(20, 24), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
+	list := []transform.Item{transform.Resize([2]int{20, 24}), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
 	own := append(slices.Clone(list), transform.ApplyPlanes(negative{}), transform.ApplyPlanes(planes(func(m *transform.Planes, _ *rand.Rand) error {
 		if m.Channels != 3 || m.Width != 24 || m.Height != 20 || m.Dtype != dataset.Float32 {
 			t.Errorf("%d channels of %d×%d pixels, %v", m.Channels, m.Width, m.Height, m.Dtype)
@@ -78,17 +78,17 @@ func TestOwnStepsSeeStoredValues(t *testing.T) {
 
 func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
 	ds := photosOf(t, 1)
-	resize, own := transform.Resize(8, 8), transform.ApplyPlanes(negative{})
+	resize, own := transform.Resize([2]int{8, 8}), transform.ApplyPlanes(negative{})
 	for _, test := range []struct {
-		list []transform.Step
+		list []transform.Item
 		want string
 	}{
-		{[]transform.Step{resize, own}, "want ToTensor or Depth16 before it"},
-		{[]transform.Step{resize, transform.ToTensor(), transform.ApplyPlanes(nil)}, "want a PlanesTransform"},
-		{[]transform.Step{resize, transform.ToTensor(), own, transform.Normalize([]float32{0}, []float32{1})}, "want it before ApplyPlanes"},
-		{[]transform.Step{resize, transform.ToTensor(), own, transform.RandomErasing(1)}, "want it before ApplyPlanes"},
-		{[]transform.Step{resize, transform.ToTensor(), own, transform.BGR()}, "want it before ApplyPlanes"},
-		{[]transform.Step{resize, transform.ToTensor(), own, transform.Layout(transform.HWC)}, "wants a result of float32 and CHW"},
+		{[]transform.Item{resize, own}, "want ToTensor or Depth16 before it"},
+		{[]transform.Item{resize, transform.ToTensor(), transform.ApplyPlanes(nil)}, "want a PlanesTransform"},
+		{[]transform.Item{resize, transform.ToTensor(), own, transform.Normalize([]float32{0}, []float32{1})}, "want it before ApplyPlanes"},
+		{[]transform.Item{resize, transform.ToTensor(), own, transform.RandomErasing(1)}, "want it before ApplyPlanes"},
+		{[]transform.Item{resize, transform.ToTensor(), own, transform.BGR()}, "want it before ApplyPlanes"},
+		{[]transform.Item{resize, transform.ToTensor(), own, transform.Layout(transform.HWC)}, "wants a result of float32 and CHW"},
 	} {
 		if _, err := transform.Images(ds, test.list...); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: got %v, want %q", test.list, err, test.want)

@@ -17,7 +17,7 @@ import (
 func BenchmarkPackedEval(b *testing.B)  { benchmarkPacked(b, Eval(224)) }
 func BenchmarkPackedTrain(b *testing.B) { benchmarkPacked(b, Train(224)) }
 
-func benchmarkPacked(b *testing.B, steps ...Step) {
+func benchmarkPacked(b *testing.B, steps ...Item) {
 	files := photos(b)
 	var sources [3]dataset.Reader
 	var slot dataset.Slot

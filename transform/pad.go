@@ -2,11 +2,9 @@ package transform
 
 import (
 	"errors"
-	"fmt"
 	"image"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -31,63 +29,41 @@ func (m PadMode) String() string {
 	return "unknown"
 }
 
-// Pad adds pixels around the image. Pad(n) adds n on every side. Pad(x, y) adds x
-// left and right, and y above and below. Pad(left, top, right, bottom) sets every
-// side.
-func Pad(widths ...int) Padding { return Padding{widths: widths} }
-
-// Padding is the step that [Pad] makes.
-type Padding struct {
-	widths []int
-	fill   [3]uint8
-	mode   PadMode
-}
-
-// Fill sets the colour of the padding. The default is black.
-func (s Padding) Fill(r, g, b uint8) Padding {
-	s.fill = [3]uint8{r, g, b}
-	return s
-}
-
-// Mode sets how the padding is filled. The default is [Constant].
-func (s Padding) Mode(m PadMode) Padding {
-	s.mode = m
-	return s
-}
-
-// String prints the call that made the step.
-func (s Padding) String() string { return steps.Call("Pad", steps.Anys(s.widths)...) + s.options() }
-
-func (s Padding) options() string {
-	text := ""
-	if s.fill != [3]uint8{} {
-		text += fillCall(s.fill)
+// Pad adds pixels around the image: torchvision's Pad. Pad(n) adds n on every side, Pad([2]int{x, y})
+// x left and right and y above and below, and Pad([4]int{left, top, right, bottom}) as many as it says.
+//
+// [Fill] sets the colour, by default black, and [PaddingMode] says how the padding is filled, by default
+// [Constant].
+func Pad[W int | [2]int | [4]int](widths W, options ...Option) Step {
+	c := calling("Pad", keyFill|keyPaddingMode, arguments{}, options, widths)
+	switch v := any(widths).(type) {
+	case int:
+		c.padding = []int{v}
+	case [2]int:
+		c.padding = v[:]
+	case [4]int:
+		c.padding = v[:]
 	}
-	if s.mode != Constant {
-		text += steps.Call(".Mode", s.mode)
-	}
-	return text
+	return padding{c}
 }
 
-func fillCall(c [3]uint8) string { return steps.Call(".Fill", c[0], c[1], c[2]) }
+// padding is the padding of Pad and of RandomCrop.
+type padding struct{ *call }
 
-func (s Padding) check() error {
-	if n := len(s.widths); n != 1 && n != 2 && n != 4 {
+func checkWidths(widths []int) error {
+	if n := len(widths); n != 1 && n != 2 && n != 4 {
 		return errors.New("want 1, 2 or 4 widths")
 	}
-	for _, n := range s.widths {
+	for _, n := range widths {
 		if n < 0 || n > maxSide {
 			return errors.New("want widths of 0 or more")
 		}
 	}
-	if s.mode > Symmetric {
-		return fmt.Errorf("want the mode Constant, Edge, Reflect or Symmetric, not number %d", s.mode)
-	}
 	return nil
 }
 
-func (s Padding) add(p *program) error {
-	if err := s.check(); err != nil {
+func (s padding) add(p *program) error {
+	if err := checkWidths(s.padding); err != nil {
 		return err
 	}
 	if s.mode != Constant {
@@ -100,8 +76,8 @@ func (s Padding) add(p *program) error {
 
 // frame is the rectangle of the padded image, in the coordinates of the image of
 // w×h before it.
-func (s Padding) frame(w, h int) image.Rectangle {
-	d := s.widths
+func (s padding) frame(w, h int) image.Rectangle {
+	d := s.padding
 	switch len(d) {
 	case 1:
 		return image.Rect(-d[0], -d[0], w+d[0], h+d[0])
@@ -111,7 +87,7 @@ func (s Padding) frame(w, h int) image.Rectangle {
 	return image.Rect(-d[0], -d[1], w+d[2], h+d[3])
 }
 
-func (s Padding) after(w, h int) (int, int) {
+func (s padding) after(w, h int) (int, int) {
 	if w == 0 || h == 0 {
 		return 0, 0
 	}
@@ -119,14 +95,14 @@ func (s Padding) after(w, h int) (int, int) {
 	return size.X, size.Y
 }
 
-func (s Padding) move(e *engine, _ *rand.Rand) error {
+func (s padding) move(e *engine, _ *rand.Rand) error {
 	return s.around(e, s.frame(e.size()))
 }
 
 // around pads the image to frame.
-func (s Padding) around(e *engine, frame image.Rectangle) error {
+func (s padding) around(e *engine, frame image.Rectangle) error {
 	if s.mode == Constant || frame.Size() == e.view.canvas {
-		return e.crop(frame, s.fill)
+		return e.crop(frame, s.colour)
 	}
 	if err := e.check(frame.Dx(), frame.Dy()); err != nil {
 		return err

@@ -5,21 +5,20 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
-
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// PadTo makes images of varying sizes height×width: what is missing at the right
+// PadTo makes images of varying sizes size×size, or height×width: what is missing at the right
 // and at the bottom becomes 0 in the result. So it comes after [ToTensor], and
 // [Normalize] does not change its zeros. An image that is larger is an error.
-func PadTo(height, width int) Step { return padTo{height, width} }
+func PadTo[S Size](size S) Step { return padTo{named("PadTo", size), extentOf(size)} }
 
-type padTo struct{ height, width int }
-
-func (s padTo) String() string { return steps.Call("PadTo", s.height, s.width) }
+type padTo struct {
+	*call
+	size extent
+}
 
 func (s padTo) add(p *program) error {
-	if _, _, err := extent([]int{s.height, s.width}); err != nil {
+	if err := s.size.check(); err != nil {
 		return err
 	}
 	if err := p.notNested(); err != nil {
@@ -38,15 +37,15 @@ func (s padTo) add(p *program) error {
 	return nil
 }
 
-func (s padTo) after(_, _ int) (w, h int) { return s.width, s.height }
+func (s padTo) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
 func (s padTo) move(e *engine, _ *rand.Rand) error {
 	w, h := e.size()
-	if w > s.width || h > s.height {
+	if w > s.size.w || h > s.size.h {
 		return fmt.Errorf("transform: %v: the image has %s", s, pixelsOf(w, h))
 	}
 	e.shown = image.Pt(w, h)
-	return e.crop(image.Rect(0, 0, s.width, s.height), [3]uint8{})
+	return e.crop(image.Rect(0, 0, s.size.w, s.size.h), [3]uint8{})
 }
 
 // blank calls zero with the ranges of values that PadTo added to an image of that

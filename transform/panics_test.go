@@ -81,23 +81,23 @@ func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
 	for _, c := range []struct {
 		want  string
 		ds    dataset.Dataset
-		steps []transform.Step
+		steps []transform.Item
 		panic string
 	}{
 		{want: "transform: transform_test.unlucky: field \"photo\": ",
-			ds: twoFields(), steps: []transform.Step{transform.Apply(unlucky{}), photo}},
+			ds: twoFields(), steps: []transform.Item{transform.Apply(unlucky{}), photo}},
 		{want: "transform: transform_test.unlucky of \"caption\": field \"photo\": ",
-			ds: twoFields(), steps: []transform.Step{photo, transform.RandomApply(1, transform.ApplySample(unlucky{}, "caption"))}},
+			ds: twoFields(), steps: []transform.Item{photo, transform.RandomApply(1, transform.ApplySample(unlucky{}, "caption"))}},
 		{want: "transform: transform_test.unluckySize: field \"photo\": ",
-			ds: twoFields(), steps: []transform.Step{photo, see, transform.ApplySample(unluckySize{seen})}},
+			ds: twoFields(), steps: []transform.Item{photo, see, transform.ApplySample(unluckySize{seen})}},
 		{want: "transform: transform_test.unlucky: field \"views\": ",
-			ds: twoFields(), steps: []transform.Step{photo, transform.Views(2, transform.Apply(unlucky{})).As("views")}},
+			ds: twoFields(), steps: []transform.Item{photo, transform.Views(2, transform.Apply(unlucky{}), transform.As("views"))}},
 		{want: "transform: transform_test.unlucky: field \"photo\": ",
-			ds: twoFields(), steps: []transform.Step{photo, transform.ToTensor(), transform.ApplyPlanes(unlucky{})}},
+			ds: twoFields(), steps: []transform.Item{photo, transform.ToTensor(), transform.ApplyPlanes(unlucky{})}},
 		{want: "transform: decode: plain: field \"photo\": ",
-			ds: plainFiles(), steps: []transform.Step{photo, plainDecoder, transform.CenterCrop(1)}, panic: "66"},
+			ds: plainFiles(), steps: []transform.Item{photo, plainDecoder, transform.CenterCrop(1)}, panic: "66"},
 		{want: "transform: decode: plain: field \"photo\": ",
-			ds: plainFiles(), steps: []transform.Step{photo, plainDecoder, transform.Depth16(4), transform.CenterCrop(1)}, panic: "66"},
+			ds: plainFiles(), steps: []transform.Item{photo, plainDecoder, transform.Depth16(4), transform.CenterCrop(1)}, panic: "66"},
 	} {
 		images, err := transform.Images(c.ds, c.steps...)
 		if err != nil {
@@ -148,7 +148,7 @@ func (b *broken) Bounds() image.Rectangle {
 func (b *broken) At(int, int) color.Color { panic("no pixels") }
 
 func TestPanicsInCompileAreErrors(t *testing.T) {
-	c, err := transform.Compile(transform.Resize(1, 1))
+	c, err := transform.Compile(transform.Resize([2]int{1, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestPanicsInCompileAreErrors(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	deep, err := transform.Compile(transform.Depth16(3), transform.Resize(1, 1))
+	deep, err := transform.Compile(transform.Depth16(3), transform.Resize([2]int{1, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestPanicsInCompileAreErrors(t *testing.T) {
 	if err := deep.IntoBytes(make([]byte, 6), transform.Decoded(short)); !errors.As(err, &p) {
 		t.Errorf("got %v, want the panic of an image without pixels", err)
 	}
-	own, err := transform.Compile(transform.Apply(unlucky{}), transform.Decoder("eof", "EOF", neverDecoded, panickingConfig), transform.Resize(1, 1))
+	own, err := transform.Compile(transform.Apply(unlucky{}), transform.Decoder("eof", "EOF", neverDecoded, panickingConfig), transform.Resize([2]int{1, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

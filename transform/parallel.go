@@ -3,8 +3,6 @@ package transform
 import (
 	"errors"
 	"image"
-
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Parallel lets up to n goroutines work on one large JPEG image in [Compile], for a
@@ -20,14 +18,14 @@ import (
 // to 1.05 times if they slow each other down. For images of less than two megapixels, where it
 // does not always pay, and for other formats Parallel changes nothing. In [Images] it is
 // an error.
-func Parallel(n int) Step {
-	return setting{steps.Call("Parallel", n), func(p *program) error {
+func Parallel(n int) Option {
+	return setting(named("Parallel", n), func(p *program) error {
 		if n < 1 {
 			return errors.New("want 1 or more goroutines")
 		}
 		p.hands = n
 		return nil
-	}}
+	})
 }
 
 // A bandSource is a source that several goroutines can decode together.

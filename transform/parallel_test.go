@@ -21,7 +21,7 @@ func enlarged(tb testing.TB, w, h int) []byte {
 	small := photos(tb)[0]
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	pix := make([]byte, 3*w*h)
-	if err := compiled(tb, Resize(h, w).Filter(Bicubic)).IntoBytes(pix, File(small)); err != nil {
+	if err := compiled(tb, Resize([2]int{h, w}, Interpolation(Bicubic))).IntoBytes(pix, File(small)); err != nil {
 		tb.Fatal(err)
 	}
 	for i := range w * h {
@@ -35,13 +35,13 @@ func enlarged(tb testing.TB, w, h int) []byte {
 }
 
 // lists are steps that read the pixels in different ways.
-func lists() map[string][]Step {
-	return map[string][]Step{
+func lists() map[string][]Item {
+	return map[string][]Item{
 		"resized":            {Resize(97), CenterCrop(80), ToTensor()},
 		"mirrored":           {CenterCrop(300), RandomHorizontalFlip(1), ToTensor()},
-		"cropped":            {CenterCrop(301, 203), ToTensor()},
-		"of Pillow 13":       {Pillow(13), Resize(30, 2000), ToTensor()},
-		"edited and resized": {Resize(400, 300), Apply(edit(func(img *Image) { img.Pix[0]++ })), Resize(31, 57), ToTensor()},
+		"cropped":            {CenterCrop([2]int{301, 203}), ToTensor()},
+		"of Pillow 13":       {Pillow(13), Resize([2]int{30, 2000}), ToTensor()},
+		"edited and resized": {Resize([2]int{400, 300}), Apply(edit(func(img *Image) { img.Pix[0]++ })), Resize([2]int{31, 57}), ToTensor()},
 		"random":             {RandomResizedCrop(64), ToTensor()},
 	}
 }
@@ -81,7 +81,7 @@ func oriented(file []byte, orientation byte) []byte {
 func TestParallelTurnsImagesToo(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	file := enlarged(t, 2400, 1700)
-	list := []Step{ExifTranspose(), CenterCrop(233, 301), Resize(77, 99), ToTensor()}
+	list := []Item{ExifTranspose(), CenterCrop([2]int{233, 301}), Resize([2]int{77, 99}), ToTensor()}
 	alone, several := compiled(t, list...), compiled(t, append(list, Parallel(3))...)
 	var seen [][]float32
 	for orientation := range byte(8) {
@@ -104,7 +104,7 @@ func TestParallelTurnsImagesToo(t *testing.T) {
 
 func TestParallelImagesAreSafeForManyGoroutines(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	list := []Step{Resize(64), CenterCrop(56), ToTensor()}
+	list := []Item{Resize(64), CenterCrop(56), ToTensor()}
 	alone, several := compiled(t, list...), compiled(t, append(list, Parallel(4))...)
 	files := append(readAll(t, imageFiles...), enlarged(t, 2400, 1700), enlarged(t, 1200, 2000))
 	var wait sync.WaitGroup

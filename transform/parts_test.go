@@ -89,7 +89,7 @@ func TestLaterEpochsReadOnlyTheRowsOfACrop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := []transform.Step{transform.Crop(144, 0, 20, 200), transform.PILToTensor()}
+	steps := []transform.Item{transform.Crop(144, 0, 20, 200), transform.PILToTensor()}
 	direct, err := transform.Images(photos, steps...)
 	if err != nil {
 		t.Fatal(err)

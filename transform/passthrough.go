@@ -16,24 +16,21 @@ import (
 // an error if the field must be named here. These are masks and, where no step declares masks or
 // keypoints instead, boxes (ragged float32 (n, 4)). Masks are fields named "mask", "masks" or
 // "segments", if they are ragged uint8 or of shape (h, w). Where images are arrays, all arrays of their
-// height and width are masks too. Fields named by [BoxField.Apart] need not be named here.
+// height and width are masks too. Fields named by [Apart] need not be named here.
 //
 // Whether another ragged uint8 field holds image files is known only once a sample is read, and
 // not for PNM files, whose beginning is too short to be sure. Then the sample's error ends the
 // loop, also where the loader skips samples that fail: see [dataset.MayPass]. [Compile] ignores
 // PassThrough.
-func PassThrough(fields ...string) Step {
-	text := "PassThrough()"
-	if len(fields) > 0 {
-		text = namesCall("PassThrough", fields)
-	}
-	return setting{text, func(p *program) error {
+func PassThrough(fields ...string) Option {
+	fields = slices.Clone(fields)
+	return setting(named("PassThrough", quoted(fields...)...), func(p *program) error {
 		if len(fields) == 0 || slices.Contains(fields, "") {
 			return errors.New("want the names of fields")
 		}
-		p.annotated.passed = slices.Concat(p.annotated.passed, fields)
+		p.annotated.passed = fields
 		return nil
-	}}
+	})
 }
 
 // moves says that s moves pixels of the image.
@@ -92,7 +89,7 @@ func (p *program) passing(spec dataset.Spec) (fields dataset.Spec) {
 func (p *program) checkPassing(spec dataset.Spec, w, h int) error {
 	var errs []error
 	for _, name := range p.passed {
-		call, handled := namesCall("PassThrough", []string{name}), p.handled()
+		call, handled := named("PassThrough", quoted(name)...), p.handled()
 		switch {
 		case spec.Index(name) < 0:
 			errs = append(errs, fmt.Errorf("%s: the dataset has no field %q, only %v", call, name, spec))
@@ -109,7 +106,7 @@ func (p *program) checkPassing(spec dataset.Spec, w, h int) error {
 		}
 		if want := p.belongs(f, w, h); want != "" {
 			errs = append(errs, fmt.Errorf("field %v would stay as it is while %s moves the image: want %s, or %s if it has nothing to do with the image",
-				f, mover, want, namesCall("PassThrough", []string{f.Name})))
+				f, mover, want, named("PassThrough", quoted(f.Name)...)))
 		}
 	}
 	return errors.Join(errs...)
@@ -189,7 +186,7 @@ func (r *reader) checkFiles(dst dataset.Slot) error {
 				want = fieldCall("Mask", name) + " if it is a mask, or "
 			}
 			return unsaidFile{fmt.Errorf("transform: field %q holds a %s file, which would stay as it is while %s moves the image: want %s%s if it has nothing to do with the image",
-				name, formats[i].name, r.program.movedBy(files), want, namesCall("PassThrough", []string{name}))}
+				name, formats[i].name, r.program.movedBy(files), want, named("PassThrough", quoted(name)...))}
 		}
 	}
 	return nil

@@ -45,36 +45,36 @@ func TestForgottenFieldsAreErrors(t *testing.T) {
 	const left = "transform: field %v would stay as it is while %s moves the image: want %s, or PassThrough(%q) if it has nothing to do with the image"
 	for _, c := range []struct {
 		field dataset.Field
-		steps []transform.Step
+		steps []transform.Item
 		want  string
 	}{
-		{mask, []transform.Step{crop}, fmt.Sprintf(left, mask, "CenterCrop(2)", `Mask("mask")`, "mask")},
-		{fieldOfBytes("masks"), []transform.Step{crop}, fmt.Sprintf(left, fieldOfBytes("masks"), "CenterCrop(2)", `Masks("masks")`, "masks")},
-		{mask, []transform.Step{transform.RandomApply(0.5, transform.RandomVerticalFlip(1))}, fmt.Sprintf(left, mask, "RandomVerticalFlip(1)", `Mask("mask")`, "mask")},
-		{mask, []transform.Step{transform.Views(2, transform.ToTensor()), transform.Views(2, transform.RandomRotation(0, 9)).As("b")}, fmt.Sprintf(left, mask, "RandomRotation(0, 9)", `Mask("mask")`, "mask")},
-		{mask, []transform.Step{transform.FiveCrop(2)}, fmt.Sprintf(left, mask, "FiveCrop(2)", `Mask("mask")`, "mask")},
-		{mask, []transform.Step{transform.RandAugment(2, 9)}, fmt.Sprintf(left, mask, "RandAugment(2, 9)", `Mask("mask")`, "mask")},
-		{array, []transform.Step{crop}, fmt.Sprintf(left, array, "CenterCrop(2)", `Mask("target")`, "target")},
-		{wide, []transform.Step{crop}, fmt.Sprintf(left, wide, "CenterCrop(2)", `Mask("target") of uint8 or uint16`, "target")},
-		{small, []transform.Step{crop}, fmt.Sprintf(left, small, "CenterCrop(2)", `ApplySample(…, "segments")`, "segments")},
-		{depth, []transform.Step{crop}, fmt.Sprintf(left, depth, "CenterCrop(2)", `ApplySample(…, "depth")`, "depth")},
-		{boxes, []transform.Step{crop}, fmt.Sprintf(left, boxes, "CenterCrop(2)", `Boxes("objects", XYXY) or another format`, "objects")},
-		{mask, []transform.Step{transform.PassThrough("masq"), transform.ToTensor()}, `transform: PassThrough("masq"): the dataset has no field "masq", only ` + fmt.Sprint(withField(mask, nil).Spec())},
-		{mask, []transform.Step{transform.PassThrough("image"), transform.ToTensor()}, `transform: PassThrough("image"): that is the field of the images`},
-		{mask, []transform.Step{transform.Mask("mask"), transform.PassThrough("mask"), crop}, `transform: PassThrough("mask"): another step names that field`},
-		{mask, []transform.Step{transform.PassThrough(), transform.ToTensor()}, `transform: PassThrough(): want the names of fields`},
-		{mask, []transform.Step{transform.Views(2, transform.PassThrough("mask"), crop), transform.PassThrough("mask")}, `transform: Views(2, …): PassThrough("mask"): must be next to Views, not among its steps`},
+		{mask, []transform.Item{crop}, fmt.Sprintf(left, mask, "CenterCrop(2)", `Mask("mask")`, "mask")},
+		{fieldOfBytes("masks"), []transform.Item{crop}, fmt.Sprintf(left, fieldOfBytes("masks"), "CenterCrop(2)", `Masks("masks")`, "masks")},
+		{mask, []transform.Item{transform.RandomApply(0.5, transform.RandomVerticalFlip(1))}, fmt.Sprintf(left, mask, "RandomVerticalFlip(1)", `Mask("mask")`, "mask")},
+		{mask, []transform.Item{transform.Views(2, transform.ToTensor()), transform.Views(2, transform.RandomRotation(0, 9), transform.As("b"))}, fmt.Sprintf(left, mask, "RandomRotation(0, 9)", `Mask("mask")`, "mask")},
+		{mask, []transform.Item{transform.FiveCrop(2)}, fmt.Sprintf(left, mask, "FiveCrop(2)", `Mask("mask")`, "mask")},
+		{mask, []transform.Item{transform.RandAugment(2, 9)}, fmt.Sprintf(left, mask, "RandAugment(2, 9)", `Mask("mask")`, "mask")},
+		{array, []transform.Item{crop}, fmt.Sprintf(left, array, "CenterCrop(2)", `Mask("target")`, "target")},
+		{wide, []transform.Item{crop}, fmt.Sprintf(left, wide, "CenterCrop(2)", `Mask("target") of uint8 or uint16`, "target")},
+		{small, []transform.Item{crop}, fmt.Sprintf(left, small, "CenterCrop(2)", `ApplySample(…, "segments")`, "segments")},
+		{depth, []transform.Item{crop}, fmt.Sprintf(left, depth, "CenterCrop(2)", `ApplySample(…, "depth")`, "depth")},
+		{boxes, []transform.Item{crop}, fmt.Sprintf(left, boxes, "CenterCrop(2)", `Boxes("objects", XYXY) or another format`, "objects")},
+		{mask, []transform.Item{transform.PassThrough("masq"), transform.ToTensor()}, `transform: PassThrough("masq"): the dataset has no field "masq", only ` + fmt.Sprint(withField(mask, nil).Spec())},
+		{mask, []transform.Item{transform.PassThrough("image"), transform.ToTensor()}, `transform: PassThrough("image"): that is the field of the images`},
+		{mask, []transform.Item{transform.Mask("mask"), transform.PassThrough("mask"), crop}, `transform: PassThrough("mask"): another step names that field`},
+		{mask, []transform.Item{transform.PassThrough(), transform.ToTensor()}, `transform: PassThrough(): want the names of fields`},
+		{mask, []transform.Item{transform.Views(2, transform.PassThrough("mask"), crop), transform.PassThrough("mask")}, `transform: Views(2, …): has no option PassThrough`},
 
-		{mask, []transform.Step{transform.ExifTranspose(), transform.ToTensor()}, "<nil>"}, // arrays have no Exif data
-		{mask, []transform.Step{transform.ColorJitter(0.1, 0.1, 0.1, 0.1), transform.ToTensor()}, "<nil>"},
-		{mask, []transform.Step{transform.Mask("mask"), crop}, "<nil>"},
-		{mask, []transform.Step{transform.PassThrough("mask"), crop}, "<nil>"},
-		{mask, []transform.Step{own, crop}, "<nil>"},
-		{mask, []transform.Step{transform.Views(2, transform.RandomApply(1, own), crop)}, "<nil>"},
-		{array, []transform.Step{transform.PassThrough("target"), crop}, "<nil>"},
-		{boxes, []transform.Step{transform.PassThrough("objects"), crop}, "<nil>"},
-		{fieldOfBytes("caption"), []transform.Step{crop}, "<nil>"},
-		{dataset.Field{Name: "label", Dtype: dataset.Int64}, []transform.Step{crop}, "<nil>"},
+		{mask, []transform.Item{transform.ExifTranspose(), transform.ToTensor()}, "<nil>"}, // arrays have no Exif data
+		{mask, []transform.Item{transform.ColorJitter(0.1, 0.1, 0.1, 0.1), transform.ToTensor()}, "<nil>"},
+		{mask, []transform.Item{transform.Mask("mask"), crop}, "<nil>"},
+		{mask, []transform.Item{transform.PassThrough("mask"), crop}, "<nil>"},
+		{mask, []transform.Item{own, crop}, "<nil>"},
+		{mask, []transform.Item{transform.Views(2, transform.RandomApply(1, own), crop)}, "<nil>"},
+		{array, []transform.Item{transform.PassThrough("target"), crop}, "<nil>"},
+		{boxes, []transform.Item{transform.PassThrough("objects"), crop}, "<nil>"},
+		{fieldOfBytes("caption"), []transform.Item{crop}, "<nil>"},
+		{dataset.Field{Name: "label", Dtype: dataset.Int64}, []transform.Item{crop}, "<nil>"},
 	} {
 		_, err := transform.Images(withField(c.field, nil), c.steps...)
 		if diff := cmp.Diff(c.want, fmt.Sprint(err)); diff != "" {
@@ -85,16 +85,16 @@ func TestForgottenFieldsAreErrors(t *testing.T) {
 	const upright = "files that are upright already, without ExifTranspose()"
 	for _, c := range []struct {
 		field dataset.Field
-		steps []transform.Step
+		steps []transform.Item
 		want  string
 	}{
-		{mask, []transform.Step{transform.ExifTranspose(), transform.Ragged(), transform.Sizes("sizes")}, fmt.Sprintf(left, mask, "ExifTranspose()", upright, "mask")},
-		{fixed, []transform.Step{transform.ExifTranspose(), crop}, fmt.Sprintf(left, fixed, "ExifTranspose()", upright, "mask")},
-		{boxes, []transform.Step{transform.ExifTranspose(), crop}, fmt.Sprintf(left, boxes, "ExifTranspose()", upright, "objects")},
-		{fixed, []transform.Step{crop}, fmt.Sprintf(left, fixed, "CenterCrop(2)", `Mask("mask")`, "mask")},
-		{fixed, []transform.Step{transform.ExifTranspose(), transform.PassThrough("mask"), crop}, "<nil>"},
-		{fixed, []transform.Step{transform.Ragged(), transform.Sizes("sizes")}, "<nil>"},
-		{array, []transform.Step{crop}, "<nil>"}, // the sizes of files are not known
+		{mask, []transform.Item{transform.ExifTranspose(), transform.Ragged(), transform.Sizes("sizes")}, fmt.Sprintf(left, mask, "ExifTranspose()", upright, "mask")},
+		{fixed, []transform.Item{transform.ExifTranspose(), crop}, fmt.Sprintf(left, fixed, "ExifTranspose()", upright, "mask")},
+		{boxes, []transform.Item{transform.ExifTranspose(), crop}, fmt.Sprintf(left, boxes, "ExifTranspose()", upright, "objects")},
+		{fixed, []transform.Item{crop}, fmt.Sprintf(left, fixed, "CenterCrop(2)", `Mask("mask")`, "mask")},
+		{fixed, []transform.Item{transform.ExifTranspose(), transform.PassThrough("mask"), crop}, "<nil>"},
+		{fixed, []transform.Item{transform.Ragged(), transform.Sizes("sizes")}, "<nil>"},
+		{array, []transform.Item{crop}, "<nil>"}, // the sizes of files are not known
 	} {
 		files := dataset.Func(0, dataset.Spec{fieldOfBytes("image"), c.field}, func(context.Context, int, dataset.Slot) error { return nil })
 		_, err := transform.Images(files, c.steps...)
@@ -114,17 +114,17 @@ func TestImageFilesDoNotPassThroughUnsaid(t *testing.T) {
 	)
 	for _, c := range []struct {
 		content string
-		steps   []transform.Step
+		steps   []transform.Item
 		want    string
 	}{
-		{"\x89PNG\r\n\x1a\n…", []transform.Step{crop}, `dataset: sample 0: transform: field "extra" holds a PNG` + left},
-		{"\xff\xd8\xff\xe0…", []transform.Step{crop}, `dataset: sample 0: transform: field "extra" holds a JPEG` + moves + apart},
-		{"II*\x00…", []transform.Step{transform.Views(2, crop)}, `dataset: sample 0: transform: field "extra" holds a TIFF` + left},
-		{"\x89PNG\r\n\x1a\n…", []transform.Step{transform.PassThrough("extra"), crop}, "<nil>"},
-		{"\x89PNG\r\n\x1a\n…", []transform.Step{transform.ToTensor()}, "<nil>"},
-		{"BMW in the rain", []transform.Step{crop}, "<nil>"},
-		{"P5 in Schwerin", []transform.Step{crop}, "<nil>"},
-		{"", []transform.Step{crop}, "<nil>"},
+		{"\x89PNG\r\n\x1a\n…", []transform.Item{crop}, `dataset: sample 0: transform: field "extra" holds a PNG` + left},
+		{"\xff\xd8\xff\xe0…", []transform.Item{crop}, `dataset: sample 0: transform: field "extra" holds a JPEG` + moves + apart},
+		{"II*\x00…", []transform.Item{transform.Views(2, crop)}, `dataset: sample 0: transform: field "extra" holds a TIFF` + left},
+		{"\x89PNG\r\n\x1a\n…", []transform.Item{transform.PassThrough("extra"), crop}, "<nil>"},
+		{"\x89PNG\r\n\x1a\n…", []transform.Item{transform.ToTensor()}, "<nil>"},
+		{"BMW in the rain", []transform.Item{crop}, "<nil>"},
+		{"P5 in Schwerin", []transform.Item{crop}, "<nil>"},
+		{"", []transform.Item{crop}, "<nil>"},
 	} {
 		x, err := transform.Images(withField(fieldOfBytes("extra"), []byte(c.content)), c.steps...)
 		if err != nil {
@@ -154,7 +154,7 @@ func TestThePlanListsWhatPassesThrough(t *testing.T) {
 	crop := transform.CenterCrop(8)
 	for want, got := range map[string]string{
 		"  pass on   label int64 (n), mask uint8 (n)": last(transform.Images(scenes(t, 1),
-			transform.Boxes("boxes", transform.XYXY).With("points").Apart("mask", "label"), crop)),
+			transform.Boxes("boxes", transform.XYXY, transform.With("points"), transform.Apart("mask", "label")), crop)),
 		"  pass on   label int64 (n), points float32 (n, 2, 3)": last(transform.Images(scenes(t, 1),
 			transform.Mask("mask"), transform.Views(2, transform.ApplySample(step(nil), "boxes"), crop))),
 		"  store     uint8 HWC": last(transform.Images(withField(fieldOfBytes("mask"), nil), transform.Mask("mask"), transform.CenterCrop(2))),

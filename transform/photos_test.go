@@ -60,8 +60,8 @@ func TestPhotosAreTorchvisions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	uint8s := []transform.Step{transform.Layout(transform.HWC)}
-	tensors := []transform.Step{transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
+	uint8s := []transform.Item{transform.Layout(transform.HWC)}
+	tensors := []transform.Item{transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
 	for i := range photos.Len() {
 		if testing.Short() && i%20 != 0 { // emulators are slow
 			continue
@@ -70,20 +70,20 @@ func TestPhotosAreTorchvisions(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s has no golden sums", photos.Path(i))
 		}
-		eval := []transform.Step{transform.Resize(256), transform.CenterCrop(224)}
-		train := []transform.Step{transform.Crop(want.Box[0], want.Box[1], want.Box[2], want.Box[3]), transform.Resize(224, 224)}
+		eval := []transform.Item{transform.Resize(256), transform.CenterCrop(224)}
+		train := []transform.Item{transform.Crop(want.Box[0], want.Box[1], want.Box[2], want.Box[3]), transform.Resize([2]int{224, 224})}
 		if want.Flip {
 			train = append(train, transform.RandomHorizontalFlip(1))
 		}
 		for _, c := range []struct {
 			name  string
-			steps [2][]transform.Step
+			steps [2][]transform.Item
 			want  string
 		}{
-			{"eval", [2][]transform.Step{eval, uint8s}, want.Eval},
-			{"eval tensor", [2][]transform.Step{eval, tensors}, want.EvalTensor},
-			{"train", [2][]transform.Step{train, uint8s}, want.Train},
-			{"train tensor", [2][]transform.Step{train, tensors}, want.TrainTensor},
+			{"eval", [2][]transform.Item{eval, uint8s}, want.Eval},
+			{"eval tensor", [2][]transform.Item{eval, tensors}, want.EvalTensor},
+			{"train", [2][]transform.Item{train, uint8s}, want.Train},
+			{"train tensor", [2][]transform.Item{train, tensors}, want.TrainTensor},
 		} {
 			for source, ds := range sources {
 				if got := sum(t, ds, i, append(c.steps[0], c.steps[1]...)); got != c.want {
@@ -94,7 +94,7 @@ func TestPhotosAreTorchvisions(t *testing.T) {
 	}
 }
 
-func sum(t *testing.T, photos dataset.Dataset, i int, steps []transform.Step) string {
+func sum(t *testing.T, photos dataset.Dataset, i int, steps []transform.Item) string {
 	t.Helper()
 	ds, err := transform.Images(photos, steps...)
 	if err != nil {

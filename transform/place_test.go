@@ -25,14 +25,14 @@ import (
 
 func TestPlacingPixelsAllocatesNothing(t *testing.T) {
 	ds := imageOf(t, 120, 90, pixels(120, 90))
-	for name, steps := range map[string][]Step{
+	for name, steps := range map[string][]Item{
 		"evaluation": {Resize(40), CenterCrop(32), ToTensor(), Normalize(ImageNetMean, ImageNetStd)},
 		"training":   {Train(32), RandomErasing(0.5)},
-		"everything": {RandomCrop(60).Padding(3).Mode(Reflect), Resize(50), Pad(2).Fill(1, 2, 3), Resize(32), ColorJitter(.4, .4, .4, .1),
+		"everything": {RandomCrop(60, Padding(3), PaddingMode(Reflect)), Resize(50), Pad(2, Fill(1, 2, 3)), Resize(32), ColorJitter(.4, .4, .4, .1),
 			RandomGrayscale(0.2), Apply(nothing{}), RandomVerticalFlip(0.5), PILToTensor()},
-		"policies": {RandomOrder(RandAugment(3, 9), TrivialAugmentWide(), RandomChoice(AutoAugment(SVHNPolicy), AugMix())), Resize(40, 40)},
-		"pixels":   {JPEG(10, 90), GaussianBlur(5, 3), GaussianNoise(0, 0.1), ElasticTransform(50, 2), RandomPhotometricDistort(0.5), RandomChannelPermutation(), Resize(20, 30)},
-		"warps": {RandomApply(0.7, RandomRotation(-60, 60).Expand(), RandomAffine(-9, 9).Scale(0.5, 2)), RandomPerspective(0.5, 0.5),
+		"policies": {RandomOrder(RandAugment(3, 9), TrivialAugmentWide(), RandomChoice(AutoAugment(SVHNPolicy), AugMix())), Resize([2]int{40, 40})},
+		"pixels":   {JPEG(10, 90), GaussianBlur([2]int{5, 3}), GaussianNoise(0, 0.1), ElasticTransform(50, 2), RandomPhotometricDistort(0.5), RandomChannelPermutation(), Resize([2]int{20, 30})},
+		"warps": {RandomApply(0.7, RandomRotation(-60, 60, Expand()), RandomAffine(-9, 9, Scale(0.5, 2))), RandomPerspective(0.5, 0.5),
 			RandomAdjustSharpness(2, 0.5), RandomEqualize(0.5), CenterCrop(64)},
 	} {
 		x, err := Images(ds, steps...)
@@ -77,7 +77,7 @@ func TestPlacingPhotosAllocatesNothing(t *testing.T) {
 		}
 		files = append(files, data)
 	}
-	for name, steps := range map[string][]Step{
+	for name, steps := range map[string][]Item{
 		"evaluation": {Eval(16)},
 		"training":   {Train(16)},
 		"turned":     {AllowTruncated(), ExifTranspose(), Train(16)},
@@ -282,7 +282,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const most, pixelMemory = 1 << 18, 64
-		bounded := func(steps ...Step) (err error) {
+		bounded := func(steps ...Item) (err error) {
 			steps = append(steps, MaxPixels(most))
 			var values []float32
 			hostile.Bounded(t, len(data), most*pixelMemory, func() { values, err = placed(t, data, steps...) })
@@ -304,14 +304,14 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func place(t testing.TB, data []byte, more ...Step) error {
+func place(t testing.TB, data []byte, more ...Item) error {
 	t.Helper()
 	_, err := placed(t, data, more...)
 	return err
 }
 
 // placed are the values of the image in a file, or none with an error.
-func placed(t testing.TB, data []byte, more ...Step) ([]float32, error) {
+func placed(t testing.TB, data []byte, more ...Item) ([]float32, error) {
 	t.Helper()
 	x, err := Images(encoded(data), append(more, Resize(8), CenterCrop(8), ToTensor())...)
 	if err != nil {

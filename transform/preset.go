@@ -1,10 +1,6 @@
 package transform
 
-import (
-	"errors"
-
-	"github.com/penstock-go/penstock/internal/steps"
-)
+import "errors"
 
 // ImageNetMean and ImageNetStd are the means and standard deviations with which
 // torchvision's models were trained. They are for red, green and blue, with values
@@ -20,10 +16,12 @@ var (
 // rounded, so 256 for Eval(224). Another [Normalize] after it is an error. For
 // other means, list these steps yourself.
 func Eval(size int) Step {
+	c := named("Eval", size)
 	if size < 1 || size > maxSide/2 {
-		return wrong{steps.Call("Eval", size), errors.New("want a positive size")}
+		c.mistake = errors.New("want a positive size")
+		return preset{c, nil}
 	}
-	return preset{steps.Call("Eval", size), list{
+	return preset{c, []Step{
 		Resize((size*256 + 112) / 224), CenterCrop(size),
 		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
 	}}
@@ -33,10 +31,12 @@ func Eval(size int) Step {
 // RandomHorizontalFlip(0.5), ToTensor(), Normalize([ImageNetMean],
 // [ImageNetStd]). As with [Eval], another [Normalize] after it is an error.
 func Train(size int) Step {
+	c := named("Train", size)
 	if size < 1 || size > maxSide {
-		return wrong{steps.Call("Train", size), errors.New("want a positive size")}
+		c.mistake = errors.New("want a positive size")
+		return preset{c, nil}
 	}
-	return preset{steps.Call("Train", size), list{
+	return preset{c, []Step{
 		RandomResizedCrop(size), RandomHorizontalFlip(0.5),
 		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
 	}}
@@ -44,26 +44,18 @@ func Train(size int) Step {
 
 // A preset is a list of steps that normalises. After it no other step may.
 type preset struct {
-	text  string
-	steps list
+	*call
+	steps []Step
 }
 
-func (s preset) String() string { return s.text }
+func (s preset) add(p *program) error { return p.addPreset(s, s.steps) }
 
-func (s preset) add(p *program) error {
+// addPreset adds the steps that a preset stands for.
+func (p *program) addPreset(s Step, several []Step) error {
 	before := p.output.norms
-	err := s.steps.add(p)
+	p.addAll(several)
 	if p.output.norms > before {
-		p.output.preset = s.text
+		p.output.preset = s.String()
 	}
-	return err
+	return nil
 }
-
-// wrong is a step that could not be made.
-type wrong struct {
-	text string
-	err  error
-}
-
-func (w wrong) String() string       { return w.text }
-func (w wrong) add(p *program) error { return w.err }

@@ -28,7 +28,7 @@ type program struct {
 	sizes     string // the field of Sizes, if there is one
 	annotated
 	views   []views
-	crops   TenCropping // if it was there, its n is not 0
+	crops   tenCropping // if it was there, its n is not 0
 	cropsAt int         // its place in ops
 
 	varying string // the step after which the size varies
@@ -90,9 +90,49 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 }
 
 // compile checks all steps, and joins their errors, which do not name the package yet.
-func compile(steps []Step) (*program, error) {
+func compile(items []Item) (*program, error) {
 	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
+	steps, options, err := divide(items)
+	p.errs = append(p.errs, err)
+	p.settle(options)
 	return p, p.finish(steps)
+}
+
+// divide parts a list.
+func divide(items []Item) (steps []Step, options []Option, err error) {
+	for _, it := range items {
+		switch it := it.(type) {
+		case Step:
+			steps = append(steps, it)
+		case Option:
+			options = append(options, it)
+		default:
+			err = errors.New("a step is nil")
+		}
+	}
+	return steps, options, err
+}
+
+// settle makes the settings.
+func (p *program) settle(options []Option) {
+	given := map[string]bool{}
+	for _, o := range options {
+		switch {
+		case o.call == nil:
+			p.errs = append(p.errs, errors.New("an option is empty"))
+		case o.use == nil:
+			p.errs = append(p.errs, fmt.Errorf("has no option %s", o.name))
+		case given[o.name] && !o.several:
+			p.errs = append(p.errs, fmt.Errorf("%v: must come only once", o))
+		default:
+			given[o.name] = true
+			err := o.mistake
+			if err == nil {
+				err = o.use(p)
+			}
+			p.errs = append(p.errs, within(o.String(), err))
+		}
+	}
 }
 
 // finish compiles the steps with the settings so far.
@@ -118,9 +158,14 @@ func (p *program) addAll(steps []Step) {
 			p.errs = append(p.errs, errors.New("a step is nil"))
 			continue
 		}
-		if err := s.add(p); err != nil {
-			p.errs = append(p.errs, within(nameOf(s), err))
+		var err error
+		if c, ok := s.(interface{ wrong() error }); ok {
+			err = c.wrong()
 		}
+		if err == nil {
+			err = s.add(p)
+		}
+		p.errs = append(p.errs, within(nameOf(s), err))
 	}
 }
 
@@ -252,7 +297,7 @@ func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 	w, h = p.sized(w, h)
 	if w == 0 || h == 0 {
 		return dataset.Field{}, fmt.Errorf("the size varies from image to image after %s: "+
-			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w), or after all steps PadTo(h, w) or Ragged()", p.varying)
+			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize([2]int{h, w}), or after all steps PadTo([2]int{h, w}) or Ragged()", p.varying)
 	}
 	shape := dataset.Shape{h, w, p.output.channels}
 	if p.output.planar() {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Ragged allows results whose size varies from image to image, as detectors take
@@ -17,27 +16,24 @@ import (
 //
 // The rows of a batch lie one after the other, without padding. For a batch as one
 // rectangle use [PadTo] instead.
-func Ragged() Step {
-	return setting{"Ragged()", func(p *program) error {
+func Ragged() Option {
+	return setting(named("Ragged"), func(p *program) error {
 		p.ragged = true
 		return nil
-	}}
+	})
 }
 
 // Sizes adds a field with that name: int64 of shape (2), the height and the width
 // of the result in pixels, before [PadTo]. It tells which part of a padded image
 // is not padding. [Compile] ignores it.
-func Sizes(field string) Step {
-	return setting{steps.Call("Sizes", fmt.Sprintf("%q", field)), func(p *program) error {
-		switch {
-		case field == "":
+func Sizes(field string) Option {
+	return setting(named("Sizes", quoted(field)...), func(p *program) error {
+		if field == "" {
 			return errors.New("want a name")
-		case p.sizes != "":
-			return errors.New("must come only once")
 		}
 		p.sizes = field
 		return nil
-	}}
+	})
 }
 
 // withSizes adds the field of Sizes to the spec.

@@ -50,7 +50,7 @@ var detector = transform.HuggingFace([]byte(`{"image_processor_type": "DetrImage
 
 func TestRaggedRowsAreWhatAppendGives(t *testing.T) {
 	photos, files := sizedPhotos(t)
-	for _, last := range []transform.Step{transform.Layout(transform.CHW), transform.Layout(transform.HWC)} {
+	for _, last := range []transform.Item{transform.Layout(transform.CHW), transform.Layout(transform.HWC)} {
 		x, err := transform.Images(photos, detector, last, transform.Ragged(), transform.Sizes("size"))
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func TestRaggedBatchesHoldWholeImages(t *testing.T) {
 
 func TestSizesSayWhatOfAPaddedImageIsTheImage(t *testing.T) {
 	photos, files := sizedPhotos(t)
-	x, err := transform.Images(photos, detector, transform.PadTo(60, 64), transform.Sizes("size"))
+	x, err := transform.Images(photos, detector, transform.PadTo([2]int{60, 64}), transform.Sizes("size"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,14 +162,14 @@ func TestSizesSayWhatOfAPaddedImageIsTheImage(t *testing.T) {
 func TestRaggedErrors(t *testing.T) {
 	photos, files := sizedPhotos(t)
 	for _, c := range []struct {
-		steps []transform.Step
+		steps []transform.Item
 		want  string
 	}{
-		{[]transform.Step{transform.Ragged()}, "Ragged(): want Sizes too"},
-		{[]transform.Step{transform.Ragged(), transform.Sizes("")}, `Sizes(""): want a name`},
-		{[]transform.Step{transform.Sizes("a"), transform.Sizes("b")}, `Sizes("b"): must come only once`},
-		{[]transform.Step{transform.Ragged(), transform.Sizes("label")}, `Sizes("label"): the dataset has a field of that name`},
-		{[]transform.Step{transform.Resize(20)}, "the size varies from image to image after Resize(20)"},
+		{[]transform.Item{transform.Ragged()}, "Ragged(): want Sizes too"},
+		{[]transform.Item{transform.Ragged(), transform.Sizes("")}, `Sizes(""): want a name`},
+		{[]transform.Item{transform.Sizes("a"), transform.Sizes("b")}, `Sizes("b"): must come only once`},
+		{[]transform.Item{transform.Ragged(), transform.Sizes("label")}, `Sizes("label"): the dataset has a field of that name`},
+		{[]transform.Item{transform.Resize(20)}, "the size varies from image to image after Resize(20)"},
 	} {
 		if _, err := transform.Images(photos, c.steps...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.steps, err, c.want)

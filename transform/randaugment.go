@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -16,42 +15,21 @@ import (
 // RandAugment(2, 9).
 //
 // The result is that of torchvision with PIL images, bit for bit.
-func RandAugment(n, magnitude int) RandAugmenting {
-	return RandAugmenting{n: n, magnitude: magnitude, bins: 31, painter: painter{filter: Nearest}}
+//
+// [NumMagnitudeBins] is 31 by default. [Interpolation], of moved pixels, is [Nearest] by default, and may be
+// [Bilinear] or [Bicubic]. [Fill] is the colour of what is outside the image, by default black.
+func RandAugment(n, magnitude int, options ...Option) Step {
+	usual := arguments{bins: 31, interpolation: Nearest}
+	return randAugmenting{calling("RandAugment", keyBins|keyInterpolation|keyFill, usual, options, n, magnitude), n, magnitude}
 }
 
-// RandAugmenting is the step that [RandAugment] makes.
-type RandAugmenting struct {
-	n, magnitude, bins int
-	painter            painter
+type randAugmenting struct {
+	*call
+	n, magnitude int
 }
 
-// Bins sets the number of magnitudes. The default is 31.
-func (s RandAugmenting) Bins(n int) RandAugmenting {
-	s.bins = n
-	return s
-}
-
-// Filter sets the filter of moved pixels: [Nearest], [Bilinear] or [Bicubic]. The default is
-// Nearest, as in torchvision.
-func (s RandAugmenting) Filter(f Filter) RandAugmenting {
-	s.painter.filter = f
-	return s
-}
-
-// Fill sets the colour of what is outside the image. The default is black.
-func (s RandAugmenting) Fill(r, g, b uint8) RandAugmenting {
-	s.painter.fill = [3]uint8{r, g, b}
-	return s
-}
-
-// String prints the call that made the step.
-func (s RandAugmenting) String() string {
-	return steps.Call("RandAugment", s.n, s.magnitude) + binsCall(s.bins) + s.painter.options(Nearest)
-}
-
-func (s RandAugmenting) add(p *program) error {
-	if err := errors.Join(checkBins(s.bins), s.painter.check()); err != nil {
+func (s randAugmenting) add(p *program) error {
+	if err := s.paints().check(); err != nil {
 		return err
 	}
 	if s.n < 0 {
@@ -63,17 +41,19 @@ func (s RandAugmenting) add(p *program) error {
 	return p.editAlone(s)
 }
 
-func (s RandAugmenting) edit(e *engine, r *rand.Rand) error {
+func (s randAugmenting) paints() painter { return paintOf(s.call) }
+
+func (s randAugmenting) edit(e *engine, r *rand.Rand) error {
 	w, h := e.size()
 	for range s.n {
 		a, magnitude := s.draw(w, h, r)
-		a.Apply(e.frame, magnitude, s.painter.raster())
+		a.Apply(e.frame, magnitude, s.paints().raster())
 	}
 	return nil
 }
 
 // draw draws an augmentation and its magnitude for an image of w×h.
-func (s RandAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
+func (s randAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
 	space := raster.UsualScheme(s.bins)
 	a := raster.Augmentation(r.IntN(int(raster.Equalization) + 1))
 	return a, space.Draw(a, s.magnitude, w, h, r)
@@ -82,56 +62,33 @@ func (s RandAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float
 // TrivialAugmentWide applies one random augmentation of [RandAugment] with a random magnitude,
 // from wider ranges, as torchvision's TrivialAugmentWide does. The result is that of torchvision
 // with PIL images, bit for bit.
-func TrivialAugmentWide() TrivialAugmenting {
-	return TrivialAugmenting{bins: 31, painter: painter{filter: Nearest}}
+//
+// [NumMagnitudeBins], [Interpolation] and [Fill] are those of RandAugment.
+func TrivialAugmentWide(options ...Option) Step {
+	usual := arguments{bins: 31, interpolation: Nearest}
+	return trivialAugmenting{calling("TrivialAugmentWide", keyBins|keyInterpolation|keyFill, usual, options)}
 }
 
-// TrivialAugmenting is the step that [TrivialAugmentWide] makes.
-type TrivialAugmenting struct {
-	bins    int
-	painter painter
-}
+type trivialAugmenting struct{ *call }
 
-// Bins sets the number of magnitudes. The default is 31.
-func (s TrivialAugmenting) Bins(n int) TrivialAugmenting {
-	s.bins = n
-	return s
-}
-
-// Filter sets the filter of moved pixels: [Nearest], [Bilinear] or [Bicubic]. The default is
-// Nearest, as in torchvision.
-func (s TrivialAugmenting) Filter(f Filter) TrivialAugmenting {
-	s.painter.filter = f
-	return s
-}
-
-// Fill sets the colour of what is outside the image. The default is black.
-func (s TrivialAugmenting) Fill(r, g, b uint8) TrivialAugmenting {
-	s.painter.fill = [3]uint8{r, g, b}
-	return s
-}
-
-// String prints the call that made the step.
-func (s TrivialAugmenting) String() string {
-	return "TrivialAugmentWide()" + binsCall(s.bins) + s.painter.options(Nearest)
-}
-
-func (s TrivialAugmenting) add(p *program) error {
-	if err := errors.Join(checkBins(s.bins), s.painter.check()); err != nil {
+func (s trivialAugmenting) add(p *program) error {
+	if err := s.paints().check(); err != nil {
 		return err
 	}
 	return p.editAlone(s)
 }
 
-func (s TrivialAugmenting) edit(e *engine, r *rand.Rand) error {
+func (s trivialAugmenting) paints() painter { return paintOf(s.call) }
+
+func (s trivialAugmenting) edit(e *engine, r *rand.Rand) error {
 	w, h := e.size()
 	a, magnitude := s.draw(w, h, r)
-	a.Apply(e.frame, magnitude, s.painter.raster())
+	a.Apply(e.frame, magnitude, s.paints().raster())
 	return nil
 }
 
 // draw draws an augmentation and its magnitude for an image of w×h.
-func (s TrivialAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
+func (s trivialAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
 	space := raster.WideScheme(s.bins)
 	a := raster.Augmentation(r.IntN(int(raster.Equalization) + 1))
 	return a, space.Draw(a, r.IntN(s.bins), w, h, r)

@@ -4,19 +4,18 @@ import (
 	"errors"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Rescale is [ToTensor] with another factor than 1/255: values are
 // float32(float64(x)·factor), as in Hugging Face's transformers. Rescale(1) keeps
 // the pixels' values from 0 to 255, and Rescale(1.0/255) is ToTensor() bit for bit.
 func Rescale(factor float64) Step {
-	text := steps.Call("Rescale", factor)
-	return setting{text, func(p *program) error {
+	c := named("Rescale", factor)
+	return simple{c, func(p *program) error {
 		if v := float32(255 * factor); v-v != 0 || v == 0 {
 			return errors.New("want a finite factor other than 0")
 		}
-		if err := p.toTensor(text); err != nil {
+		if err := p.toTensor(c.String()); err != nil {
 			return err
 		}
 		o := &p.output
@@ -36,7 +35,7 @@ func Rescale(factor float64) Step {
 // were trained with OpenCV or Caffe. A [Normalize] after it takes its numbers in
 // that order, so BGR must come before it.
 func BGR() Step {
-	return setting{"BGR()", func(p *program) error {
+	return simple{named("BGR"), func(p *program) error {
 		o := &p.output
 		if err := o.beforeOwn(); err != nil {
 			return err

@@ -27,7 +27,7 @@ func ramp(t *testing.T, shape ...int) dataset.Dataset {
 	return ds
 }
 
-func valuesOf[T uint8 | float32](t *testing.T, ds dataset.Dataset, steps ...transform.Step) []T {
+func valuesOf[T uint8 | float32](t *testing.T, ds dataset.Dataset, steps ...transform.Item) []T {
 	t.Helper()
 	x, err := transform.Images(ds, steps...)
 	if err != nil {
@@ -44,9 +44,9 @@ func TestBGRReversesTheChannelsOfEveryLayout(t *testing.T) {
 	mean, std := []float32{0.1, 0.2, 0.3}, []float32{0.5, 0.6, 0.7}
 	turned := func(v []float32) []float32 { v = slices.Clone(v); slices.Reverse(v); return v }
 	for _, ds := range []dataset.Dataset{ramp(t, 5, 9, 3), ramp(t, 3, 5, 9)} {
-		for _, more := range [][]transform.Step{{}, {transform.CenterCrop(4)}} {
-			for _, scale := range []transform.Step{transform.ToTensor(), transform.Rescale(0.01)} {
-				of := func(a transform.Axes, m, s []float32, last ...transform.Step) []float32 {
+		for _, more := range [][]transform.Item{{}, {transform.CenterCrop(4)}} {
+			for _, scale := range []transform.Item{transform.ToTensor(), transform.Rescale(0.01)} {
+				of := func(a transform.Axes, m, s []float32, last ...transform.Item) []float32 {
 					all := append(slices.Clone(more), scale, transform.Layout(a))
 					return valuesOf[float32](t, ds, append(append(all, last...), transform.Normalize(m, s))...)
 				}
@@ -84,9 +84,9 @@ func TestRescaleByA255thIsToTensor(t *testing.T) {
 func TestPadToAddsZerosAfterNormalize(t *testing.T) {
 	ds := ramp(t, 2, 3, 3)
 	for _, a := range []transform.Axes{transform.CHW, transform.HWC} {
-		steps := []transform.Step{transform.ToTensor(), transform.Normalize([]float32{2}, []float32{1}), transform.Layout(a)}
+		steps := []transform.Item{transform.ToTensor(), transform.Normalize([]float32{2}, []float32{1}), transform.Layout(a)}
 		small := valuesOf[float32](t, ds, steps...)
-		large := valuesOf[float32](t, ds, append(steps, transform.PadTo(4, 5))...)
+		large := valuesOf[float32](t, ds, append(steps, transform.PadTo([2]int{4, 5}))...)
 		at := func(v []float32, h, w, c, y, x int) float32 {
 			if a == transform.CHW {
 				return v[(c*h+y)*w+x]
@@ -110,12 +110,12 @@ func TestPadToAddsZerosAfterNormalize(t *testing.T) {
 }
 
 func TestPadToRefusesLargerImages(t *testing.T) {
-	x, err := transform.Images(ramp(t, 2, 3, 3), transform.ToTensor(), transform.PadTo(2, 2))
+	x, err := transform.Images(ramp(t, 2, 3, 3), transform.ToTensor(), transform.PadTo([2]int{2, 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = dataset.At(t.Context(), x, 0)
-	if err == nil || !strings.Contains(err.Error(), "PadTo(2, 2): the image has 2×3 pixels") {
+	if err == nil || !strings.Contains(err.Error(), "PadTo([2 2]): the image has 2×3 pixels") {
 		t.Errorf("error %v, want one of PadTo", err)
 	}
 }
@@ -132,7 +132,7 @@ func TestCenterCropFloors(t *testing.T) {
 		{8, []uint8{0, 0, 21, 42, 63, 84, 105, 126}}, // one more at the left
 		{10, []uint8{0, 0, 0, 21, 42, 63, 84, 105, 126, 0}},
 	} {
-		got := valuesOf[uint8](t, ramp(t, 1, 7, 3), transform.CenterCrop(1, c.size).Floor(), transform.PILToTensor())[:c.size]
+		got := valuesOf[uint8](t, ramp(t, 1, 7, 3), transform.CenterCrop([2]int{1, c.size}, transform.Floor()), transform.PILToTensor())[:c.size]
 		if !slices.Equal(got, c.want) {
 			t.Errorf("to %d columns: %v, want %v", c.size, got, c.want)
 		}

@@ -29,47 +29,20 @@ const (
 // String is Pillow's name of the filter, in lower case.
 func (f Filter) String() string { return resize.Filter(f).String() }
 
-// Resize scales the image, as torchvision's Resize does with a PIL image.
-// Resize(s) makes the shorter side s pixels long and the longer one
-// int(s·long/short). Resize(h, w) makes the image h×w. The height comes first, as
-// everywhere in torchvision.
-func Resize(size ...int) Resizing { return Resizing{size: size} }
-
-// Resizing is the step that [Resize] makes.
-type Resizing struct {
-	size   []int
-	filter Filter
-	limit  int
+// Resize scales the image, as torchvision's Resize does with a PIL image. Resize(n) makes the
+// shorter side n pixels long and the longer one int(n·long/short). Resize([2]int{h, w}) makes the
+// image h×w. The height comes first, as everywhere in torchvision.
+//
+// [Interpolation] sets the filter; the default is [Bilinear]. [MaxSize] limits the longer side of
+// Resize(n) to a number greater than n: if it would be longer, it becomes that, and the shorter side
+// int(max·short/long).
+func Resize[S Size](size S, options ...Option) Step {
+	return resizing{calling("Resize", keyInterpolation|keyMaxSize, arguments{}, options, size), extentOf(size)}
 }
 
-// Filter sets the filter, torchvision's interpolation. The default is [Bilinear].
-func (s Resizing) Filter(f Filter) Resizing {
-	s.filter = f
-	return s
-}
-
-// MaxSize limits the longer side to n pixels. If it would be longer, it becomes n,
-// and the shorter side int(n·short/long). It is only for Resize(s), and n must be
-// greater than s. By default there is no limit.
-func (s Resizing) MaxSize(n int) Resizing {
-	s.limit = n
-	return s
-}
-
-// String prints the call that made the step.
-func (s Resizing) String() string {
-	text := steps.Call("Resize", steps.Anys(s.size)...)
-	if s.limit != 0 {
-		text += steps.Call(".MaxSize", s.limit)
-	}
-	return text + filterCall(s.filter)
-}
-
-func filterCall(f Filter) string {
-	if f == Bilinear {
-		return ""
-	}
-	return steps.Call(".Filter", f)
+type resizing struct {
+	*call
+	size extent
 }
 
 func checkFilter(f Filter) error {
@@ -79,33 +52,36 @@ func checkFilter(f Filter) error {
 	return nil
 }
 
-func (s Resizing) add(p *program) error {
-	if _, _, err := extent(s.size); err != nil {
-		return err
-	}
-	if err := checkFilter(s.filter); err != nil {
+func (s resizing) add(p *program) error {
+	if err := s.size.check(); err != nil {
 		return err
 	}
 	switch {
-	case s.limit != 0 && len(s.size) != 1:
+	case s.maxSize != 0 && !s.size.one:
 		return errors.New("want a MaxSize only with the shorter side")
-	case s.limit != 0 && s.limit <= s.size[0]:
+	case s.maxSize != 0 && s.maxSize <= s.size.h:
 		return errors.New("want a MaxSize above the shorter side")
 	}
 	return p.geometry(s, resizes)
 }
 
 // after is the size of an image of w×h after the resize.
-func (s Resizing) after(w, h int) (int, int) {
-	if len(s.size) == 2 {
-		return s.size[1], s.size[0]
+func (s resizing) after(w, h int) (int, int) {
+	if !s.size.one {
+		return s.size.w, s.size.h
 	}
+	return shortened(w, h, s.size.h, s.maxSize)
+}
+
+// shortened is the size of an image of w×h after its shorter side has become short, unless the longer
+// one would be above limit. A limit of 0 is none.
+func shortened(w, h, short, limit int) (int, int) {
 	if w == 0 || h == 0 {
 		return 0, 0
 	}
-	short, long := s.size[0], s.size[0]*max(w, h)/min(w, h)
-	if s.limit != 0 && long > s.limit {
-		short, long = s.limit*short/long, s.limit
+	long := short * max(w, h) / min(w, h)
+	if limit != 0 && long > limit {
+		short, long = limit*short/long, limit
 	}
 	if w <= h {
 		return short, long
@@ -113,83 +89,47 @@ func (s Resizing) after(w, h int) (int, int) {
 	return long, short
 }
 
-func (s Resizing) move(e *engine, _ *rand.Rand) error {
+func (s resizing) move(e *engine, _ *rand.Rand) error {
 	w, h := s.after(e.size())
-	return e.resample(w, h, resize.Filter(s.filter))
+	return e.resample(w, h, resize.Filter(s.interpolation))
 }
 
-// RandomResizedCrop cuts out a random part of the image and resizes it:
-// RandomResizedCrop(s) to s×s pixels, RandomResizedCrop(h, w) to h×w. As in
-// torchvision, it draws an area and an aspect ratio until the part fits into the
-// image. After ten draws without success it takes the largest central part whose
-// aspect ratio is allowed.
-func RandomResizedCrop(size ...int) RandomResizedCropping {
-	return RandomResizedCropping{size: size, scale: span{0.08, 1}, ratio: span{3.0 / 4, 4.0 / 3}}
+// RandomResizedCrop cuts out a random part of the image and resizes it to size×size pixels, or to
+// height×width: torchvision's RandomResizedCrop. As there, it draws an area and an aspect ratio until
+// the part fits into the image. After ten draws without success it takes the largest central part
+// whose aspect ratio is allowed.
+//
+// [Scale] is the least and the greatest area, as parts of the image's; the default is 0.08 to 1. [Ratio]
+// is that of width to height; the default is 3/4 to 4/3. [Interpolation] is [Bilinear] by default.
+func RandomResizedCrop[S Size](size S, options ...Option) Step {
+	usual := arguments{scale: span{0.08, 1}, ratio: span{3.0 / 4, 4.0 / 3}}
+	return randomResizedCropping{calling("RandomResizedCrop", keyScale|keyRatio|keyInterpolation, usual, options, size), extentOf(size)}
 }
 
-// RandomResizedCropping is the step that [RandomResizedCrop] makes.
-type RandomResizedCropping struct {
-	size         []int
-	scale, ratio span
-	filter       Filter
+type randomResizedCropping struct {
+	*call
+	size extent
 }
 
-// Scale sets the least and the greatest area of the part, as fractions of the
-// image's area. The default is 0.08 to 1.
-func (s RandomResizedCropping) Scale(least, greatest float64) RandomResizedCropping {
-	s.scale = span{least, greatest}
-	return s
-}
-
-// Ratio sets the least and the greatest ratio of the part's width to its height.
-// The default is 3/4 to 4/3.
-func (s RandomResizedCropping) Ratio(least, greatest float64) RandomResizedCropping {
-	s.ratio = span{least, greatest}
-	return s
-}
-
-// Filter sets the filter, torchvision's interpolation. The default is [Bilinear].
-func (s RandomResizedCropping) Filter(f Filter) RandomResizedCropping {
-	s.filter = f
-	return s
-}
-
-// String prints the call that made the step.
-func (s RandomResizedCropping) String() string {
-	text := steps.Call("RandomResizedCrop", steps.Anys(s.size)...)
-	if s.scale != (span{0.08, 1}) {
-		text += s.scale.call(".Scale")
-	}
-	if s.ratio != (span{3.0 / 4, 4.0 / 3}) {
-		text += s.ratio.call(".Ratio")
-	}
-	return text + filterCall(s.filter)
-}
-
-func (s RandomResizedCropping) add(p *program) error {
-	_, _, err := extent(s.size)
-	if err := errors.Join(err, s.scale.check("Scale"), s.ratio.check("Ratio"), checkFilter(s.filter)); err != nil {
+func (s randomResizedCropping) add(p *program) error {
+	if err := s.size.check(); err != nil {
 		return err
 	}
 	return p.geometry(s, resizes)
 }
 
-func (s RandomResizedCropping) after(_, _ int) (w, h int) {
-	h, w, _ = extent(s.size)
-	return w, h
-}
+func (s randomResizedCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
-func (s RandomResizedCropping) move(e *engine, r *rand.Rand) error {
+func (s randomResizedCropping) move(e *engine, r *rand.Rand) error {
 	w, h := e.size()
 	if err := e.crop(s.part(w, h, r), [3]uint8{}); err != nil {
 		return err
 	}
-	w, h = s.after(w, h)
-	return e.resample(w, h, resize.Filter(s.filter))
+	return e.resample(s.size.w, s.size.h, resize.Filter(s.interpolation))
 }
 
 // part draws what to cut out of an image of w×h.
-func (s RandomResizedCropping) part(w, h int, r *rand.Rand) image.Rectangle {
+func (s randomResizedCropping) part(w, h int, r *rand.Rand) image.Rectangle {
 	for range 10 {
 		pw, ph := drawPart(w, h, s.scale, s.ratio, r)
 		if 0 < pw && pw <= w && 0 < ph && ph <= h {

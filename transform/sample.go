@@ -36,7 +36,7 @@ type Sample struct {
 	// change, but not the number of elements, except by [NewMask].
 	//
 	// A field of [Mask] holds height·width numbers, row by row, for the size of the image, in the
-	// dtype of the result: [MaskField.Dtype]. A field of [Masks] holds one such plane after the
+	// dtype of the result: [Dtype]. A field of [Masks] holds one such plane after the
 	// other. The numbers must be from 0 to 16777215.
 	Fields dataset.Slot
 
@@ -203,7 +203,7 @@ func (s *sampling) find(p *program, spec dataset.Spec) error {
 		if name == p.field {
 			return fmt.Errorf("%v: that is the field of the images", s)
 		}
-		mask := slices.IndexFunc(p.annotated.masks, func(m MaskField) bool { return m.field == name })
+		mask := slices.IndexFunc(p.annotated.masks, func(m maskField) bool { return m.name == name })
 		s.at, s.masks = append(s.at, at), append(s.masks, mask)
 		s.sees = s.sees || mask >= 0
 	}

@@ -77,7 +77,7 @@ func ExampleApplySample_mask() {
 		return nil
 	})
 	images, err := transform.Images(ds,
-		transform.Mask("mask").Dtype(dataset.Int64), transform.RandomHorizontalFlip(1),
+		transform.Mask("mask", transform.Dtype(dataset.Int64)), transform.RandomHorizontalFlip(1),
 		transform.ApplySample(fade{}, "mask"), transform.Grayscale(1), transform.PILToTensor())
 	if err != nil {
 		log.Fatal(err)

@@ -103,9 +103,9 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 	if got, want := s["image"].Data(), []uint8{40, 0, 0, 2, 2, 2, 40, 0, 0, 2, 2, 2}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	for want, inner := range map[string]transform.Step{
+	for want, inner := range map[string]transform.Item{
 		`transform: Views(2, …): step of "x": the dataset has no field "x"`: transform.ApplySample(paint, "x"),
-		`must be next to Views, not among its steps`:                        plainDecoder,
+		`Views(2, …): has no option Decoder`:                                plainDecoder,
 	} {
 		if _, err := transform.Images(boxedImage(), transform.Views(2, inner, transform.Crop(0, 0, 1, 2))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
@@ -158,26 +158,26 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 	none := step(func(*transform.Sample, *rand.Rand) error { return nil })
 	boxes := transform.Boxes("boxes", transform.XYXY)
 	for _, c := range []struct {
-		steps []transform.Step
+		steps []transform.Item
 		want  string
 	}{
-		{[]transform.Step{transform.ApplySample(nil)}, "transform: Apply(nil): want a SampleTransform"},
-		{[]transform.Step{transform.ApplySample(none, "x")}, `transform: step of "x": the dataset has no field "x", only image uint8 (4, 6, 3), label int64 (), boxes float32 (n, 4), mask uint8 (4, 6)`},
-		{[]transform.Step{transform.ApplySample(none, "image")}, `transform: step of "image": that is the field of the images`},
-		{[]transform.Step{boxes, transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["boxes"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
-		{[]transform.Step{transform.Mask("mask"), transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
-		{[]transform.Step{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
-		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 2×3 pixels (height×width) in 24 bytes, want 4×6 pixels (height×width) in 96 bytes: a step that changes the size has a method Size"},
-		{[]transform.Step{transform.PassThrough("boxes", "mask"), transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 4×6 pixels (height×width) in 96 bytes, want 2×3 pixels (height×width) in 24 bytes: a step that changes the size has a method Size"},
-		{[]transform.Step{transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		{[]transform.Item{transform.ApplySample(nil)}, "transform: Apply(nil): want a SampleTransform"},
+		{[]transform.Item{transform.ApplySample(none, "x")}, `transform: step of "x": the dataset has no field "x", only image uint8 (4, 6, 3), label int64 (), boxes float32 (n, 4), mask uint8 (4, 6)`},
+		{[]transform.Item{transform.ApplySample(none, "image")}, `transform: step of "image": that is the field of the images`},
+		{[]transform.Item{boxes, transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["boxes"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
+		{[]transform.Item{transform.Mask("mask"), transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
+		{[]transform.Item{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
+		{[]transform.Item{transform.ApplySample(step(halved))}, "transform: step: made 2×3 pixels (height×width) in 24 bytes, want 4×6 pixels (height×width) in 96 bytes: a step that changes the size has a method Size"},
+		{[]transform.Item{transform.PassThrough("boxes", "mask"), transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 4×6 pixels (height×width) in 96 bytes, want 2×3 pixels (height×width) in 24 bytes: a step that changes the size has a method Size"},
+		{[]transform.Item{transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Image = &transform.Image{}
 			return nil
 		}))}, "transform: step: set Sample.Image to an image of its own: want the Image that was there, or one that Sample.New has made"},
-		{[]transform.Step{boxes, transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		{[]transform.Item{boxes, transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
 			dataset.Grow[float32](s.Fields, 0, 3)
 			return nil
 		}), "boxes")}, `transform: step of "boxes": changed field "boxes" from 32 to 48 bytes: want as many as before`},
-		{[]transform.Step{transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return bad }))}, "transform: step: bad sample"},
+		{[]transform.Item{transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return bad }))}, "transform: step: bad sample"},
 	} {
 		images, err := transform.Images(boxedImage(), c.steps...)
 		if err == nil {
@@ -191,10 +191,10 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
-	if _, err := transform.Compile(transform.Resize(2, 2), transform.ApplySample(none, "label")); err == nil || err.Error() != `transform: step of "label": a single image has no other fields` {
+	if _, err := transform.Compile(transform.Resize([2]int{2, 2}), transform.ApplySample(none, "label")); err == nil || err.Error() != `transform: step of "label": a single image has no other fields` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := transform.Compile(transform.Resize(4, 4), transform.ApplySample(halver{halved})); err != nil {
+	if _, err := transform.Compile(transform.Resize([2]int{4, 4}), transform.ApplySample(halver{halved})); err != nil {
 		t.Error(err)
 	}
 }
@@ -233,7 +233,7 @@ func TestOwnStepsAreAmongThoseOfRandomSteps(t *testing.T) {
 	}
 	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"),
 		transform.RandomApply(1, transform.RandomOrder(add(1), add(2))), transform.RandomApply(0, add(3)),
-		transform.RandomChoice(transform.ApplySample(halver{halved}), transform.Compose(transform.ApplySample(halver{halved}), add(4))).Weights(0, 1))
+		transform.RandomChoice(transform.ApplySample(halver{halved}), transform.Compose(transform.ApplySample(halver{halved}), add(4)), transform.P(0, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}

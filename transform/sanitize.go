@@ -1,51 +1,19 @@
 package transform
 
 import (
-	"errors"
 	"math/rand/v2"
-
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// SanitizeBoundingBoxes removes boxes that are smaller than [Sanitizing.MinSize] or
-// [Sanitizing.MinArea], or reach beyond the image, together with their rows in the
-// fields of [BoxField.With] and their planes in [Masks]. It needs [Boxes]. As in
-// torchvision, [RandomIoUCrop] needs it after itself.
-func SanitizeBoundingBoxes() Sanitizing { return Sanitizing{size: 1, area: 1} }
-
-// Sanitizing is the step that [SanitizeBoundingBoxes] makes.
-type Sanitizing struct{ size, area float64 }
-
-// MinSize sets the least width and height of a box that stays, in pixels: 1 or more.
-// The default is 1.
-func (s Sanitizing) MinSize(n float64) Sanitizing {
-	s.size = n
-	return s
+// SanitizeBoundingBoxes removes boxes that are smaller than [MinSize] or [MinArea], by default 1, or
+// reach beyond the image, together with their rows in the fields [With] them and their planes in
+// [Masks]. It needs [Boxes]. As in torchvision, [RandomIoUCrop] needs it after itself.
+func SanitizeBoundingBoxes(options ...Option) Step {
+	return sanitizing{calling("SanitizeBoundingBoxes", keyMinSize|keyMinArea, arguments{minSize: 1, minArea: 1}, options)}
 }
 
-// MinArea sets the least area of a box that stays, in pixels: 1 or more. The default
-// is 1.
-func (s Sanitizing) MinArea(n float64) Sanitizing {
-	s.area = n
-	return s
-}
+type sanitizing struct{ *call }
 
-// String prints the call that made the step.
-func (s Sanitizing) String() string {
-	text := "SanitizeBoundingBoxes()"
-	if s.size != 1 {
-		text += steps.Call(".MinSize", s.size)
-	}
-	if s.area != 1 {
-		text += steps.Call(".MinArea", s.area)
-	}
-	return text
-}
-
-func (s Sanitizing) add(p *program) error {
-	if !(s.size >= 1 && s.area >= 1) {
-		return errors.New("want a MinSize and a MinArea of 1 or more")
-	}
+func (s sanitizing) add(p *program) error {
 	if err := p.needBoxes(); err != nil {
 		return err
 	}
@@ -55,9 +23,9 @@ func (s Sanitizing) add(p *program) error {
 	return nil
 }
 
-func (s Sanitizing) do(e *engine, _ *rand.Rand) error {
+func (s sanitizing) do(e *engine, _ *rand.Rand) error {
 	a := e.annotations
-	size, area, w, h := float32(s.size), float32(s.area), float32(a.w), float32(a.h)
+	size, area, w, h := float32(s.minSize), float32(s.minArea), float32(a.w), float32(a.h)
 	n := 0
 	for k := range len(a.box) / 4 {
 		b := toXYXY([4]float32(a.box[4*k:]), a.format)

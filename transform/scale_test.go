@@ -13,7 +13,7 @@ import (
 // TestToTensorDividesAndScaleMultiplies has all 256 levels, in rows that are long enough for
 // kernels, without and with Depth16.
 func TestToTensorDividesAndScaleMultiplies(t *testing.T) {
-	scale := transform.ToDtype(dataset.Float32).Scale()
+	scale := transform.ToDtype(dataset.Float32, transform.Scaled())
 	quotient := func(x uint8) float32 { return float32(x) / 255 }
 	product := func(x uint8) float32 { return float32(x) * math.Float32frombits(0x3b808081) } // 1/255
 	mean, std := []float32{0.485, 0.456, 0.406}, []float32{0.229, 0.224, 0.225}
@@ -28,7 +28,7 @@ func TestToTensorDividesAndScaleMultiplies(t *testing.T) {
 	}
 	for _, shape := range [][]int{{32, 24, 3}, {3, 32, 24}} {
 		ds := ramp(t, shape...) // 7·i, so every level three times per channel
-		for _, begin := range [][]transform.Step{nil, {transform.Depth16(3)}, {transform.RandomHorizontalFlip(0)}} {
+		for _, begin := range [][]transform.Item{nil, {transform.Depth16(3)}, {transform.RandomHorizontalFlip(0)}} {
 			pix := valuesOf[uint8](t, ds, append(slices.Clone(begin), transform.PILToTensor())...)
 			for _, test := range []struct {
 				step transform.Step
@@ -61,17 +61,17 @@ func TestToTensorDividesAndScaleMultiplies(t *testing.T) {
 }
 
 func TestScaleStandsInPlaceOfToTensor(t *testing.T) {
-	scale := transform.ToDtype(dataset.Float32).Scale()
-	for want, steps := range map[string][]transform.Step{
-		"transform: ToDtype(float16).Scale(): want dataset.Float32 with Scale, and another ToDtype after it":          {transform.ToDtype(dataset.Float16).Scale()},
-		"transform: ToDtype(float32).Scale(): want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scale": {transform.ToTensor(), scale},
+	scale := transform.ToDtype(dataset.Float32, transform.Scaled())
+	for want, steps := range map[string][]transform.Item{
+		"transform: ToDtype(float16, Scaled()): want dataset.Float32 with Scaled, and another ToDtype after it":          {transform.ToDtype(dataset.Float16, transform.Scaled())},
+		"transform: ToDtype(float32, Scaled()): want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scaled": {transform.ToTensor(), scale},
 	} {
 		if _, err := transform.Images(ramp(t, 8, 8, 3), steps...); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	plan := images(t, ramp(t, 8, 8, 3), scale).String()
-	if want := "store     ToDtype(float32).Scale(), float32 CHW"; plan[len(plan)-len(want):] != want {
+	if want := "store     ToDtype(float32, Scaled()), float32 CHW"; plan[len(plan)-len(want):] != want {
 		t.Errorf("plan\n%s\nwant %s at its end", plan, want)
 	}
 }

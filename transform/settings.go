@@ -1,22 +1,17 @@
 package transform
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/penstock-go/penstock/internal/steps"
-)
+import "errors"
 
 // Field sets the name of the field that holds the images. The result has the same
 // name. The default is "image".
-func Field(name string) Step {
-	return setting{steps.Call("Field", fmt.Sprintf("%q", name)), func(p *program) error {
+func Field(name string) Option {
+	return setting(named("Field", quoted(name)...), func(p *program) error {
 		if name == "" {
 			return errors.New("want a name")
 		}
 		p.field = name
 		return nil
-	}}
+	})
 }
 
 // MaxPixels sets the greatest number of pixels, width times height, that an image
@@ -28,14 +23,14 @@ func Field(name string) Step {
 // formats, such as lossless WebP and GIF, can store a large image of one colour in
 // a few bytes. Its pixels need 4 bytes or more each, and only MaxPixels limits
 // that memory. A progressive JPEG takes up to 8 bytes more for each, also for a crop.
-func MaxPixels(n int) Step {
-	return setting{steps.Call("MaxPixels", n), func(p *program) error {
+func MaxPixels(n int) Option {
+	return setting(named("MaxPixels", n), func(p *program) error {
 		if n < 1 {
 			return errors.New("want a positive number")
 		}
 		p.limit = n
 		return nil
-	}}
+	})
 }
 
 const defaultMaxPixels = 178_956_970
@@ -50,43 +45,44 @@ const defaultMaxPixels = 178_956_970
 // always comes first. In Pillow 13 the vertical pass comes first if the height
 // shrinks by more than twice as many pixels as the width. That happens often in
 // training.
-func Pillow(version int) Step {
-	return setting{steps.Call("Pillow", version), func(p *program) error {
+func Pillow(version int) Option {
+	return setting(named("Pillow", version), func(p *program) error {
 		if version != 12 && version != 13 {
 			return errors.New("want 12 or 13")
 		}
 		p.pillow = version
 		return nil
-	}}
+	})
 }
 
 // AllowTruncated accepts JPEG files that end too early, as PIL does with
 // ImageFile.LOAD_TRUNCATED_IMAGES. The missing part is grey, or blurred in
-// progressive files. Without this step such a file is an error. In other formats
+// progressive files. Without it such a file is an error. In other formats
 // it is always an error.
 //
 // An invalid code in the middle of a file is still an error. PIL would return the
 // pixels that its decoder made from it.
-func AllowTruncated() Step {
-	return setting{"AllowTruncated()", func(p *program) error {
+func AllowTruncated() Option {
+	return setting(named("AllowTruncated"), func(p *program) error {
 		p.cut = true
 		return nil
-	}}
+	})
 }
 
-// A setting is a step that does not change an image.
-type setting struct {
-	text string
-	set  func(p *program) error
+// setting makes an option of Images and Compile.
+func setting(c *call, use func(p *program) error) Option { return Option{call: c, use: use} }
+
+// A simple is a step that only changes the program, and not the image.
+type simple struct {
+	*call
+	change func(p *program) error
 }
 
-func (s setting) String() string { return s.text }
-
-func (s setting) add(p *program) error {
+func (s simple) add(p *program) error {
 	if err := p.notNested(); err != nil {
 		return err
 	}
-	return s.set(p)
+	return s.change(p)
 }
 
 // notNested is the error of a step that does not only change the image, within a

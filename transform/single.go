@@ -25,7 +25,7 @@ type CompiledSamples struct {
 // spec. The steps may be all those that [Images] takes, [Views] and [Ragged] among them, and
 // the results are those of Images, bit for bit. The error joins everything that is wrong
 // with the steps.
-func CompileSamples(spec dataset.Spec, list ...Step) (*CompiledSamples, error) {
+func CompileSamples(spec dataset.Spec, list ...Item) (*CompiledSamples, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}

@@ -32,9 +32,9 @@ func slotsOf(t testing.TB, ds dataset.Dataset) (all []dataset.Slot) {
 }
 
 func TestSingleSamplesAreThoseOfImages(t *testing.T) {
-	for _, list := range [][]transform.Step{
-		parts(transform.Resize(60, 80), transform.RandomHorizontalFlip(0.5), transform.RandomRotation(-30, 30), transform.SanitizeBoundingBoxes(), transform.ToTensor()),
-		parts(transform.RandomShortestSize(40, 50), transform.RandomIoUCrop(), transform.Ragged(), transform.Sizes("size")),
+	for _, list := range [][]transform.Item{
+		parts(transform.Resize([2]int{60, 80}), transform.RandomHorizontalFlip(0.5), transform.RandomRotation(-30, 30), transform.SanitizeBoundingBoxes(), transform.ToTensor()),
+		parts(transform.RandomShortestSize([]int{40, 50}), transform.RandomIoUCrop(), transform.Ragged(), transform.Sizes("size")),
 		parts(transform.Views(2, transform.RandomResizedCrop(32), transform.ToTensor())),
 	} {
 		ds := scenes(t, 8)
@@ -90,7 +90,7 @@ func TestSeedsOfSingleSamplesMatter(t *testing.T) {
 
 func TestSingleSamplesAllocateNothing(t *testing.T) {
 	ds := scenes(t, 1)
-	c, err := transform.CompileSamples(ds.Spec(), parts(transform.Resize(40, 40), transform.RandomHorizontalFlip(0.5), transform.ToTensor())...)
+	c, err := transform.CompileSamples(ds.Spec(), parts(transform.Resize([2]int{40, 40}), transform.RandomHorizontalFlip(0.5), transform.ToTensor())...)
 	if err != nil {
 		t.Fatal(err)
 	}

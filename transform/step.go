@@ -70,31 +70,14 @@ func sizeOf(w, h, bytes int) string { return fmt.Sprintf("%s in %d bytes", pixel
 
 // Compose combines several steps into one, as torchvision's Compose does. Use it
 // for presets of your own.
-func Compose(several ...Step) Step { return list(several) }
+func Compose(several ...Step) Step { return list{named("Compose", steps.Anys(several)...), several} }
 
-type list []Step
-
-func (l list) String() string { return "Compose(" + steps.Join(l) + ")" }
+type list struct {
+	*call
+	steps []Step
+}
 
 func (l list) add(p *program) error {
-	p.addAll(l)
+	p.addAll(l.steps)
 	return nil
 }
-
-// extent is the height and width of a size argument. One number is for both.
-func extent(size []int) (h, w int, err error) {
-	if len(size) != 1 && len(size) != 2 {
-		return 0, 0, errors.New("want a size, or height and width")
-	}
-	h, w = size[0], size[len(size)-1]
-	if h < 1 || w < 1 {
-		return 0, 0, errors.New("want a positive size")
-	}
-	if h > maxSide || w > maxSide {
-		return 0, 0, fmt.Errorf("want a size up to %d", maxSide)
-	}
-	return h, w, nil
-}
-
-// maxSide is the limit of sizes in steps, so that no area overflows.
-const maxSide = 1 << 20

@@ -7,7 +7,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Axes is the order of an image's dimensions.
@@ -57,7 +56,7 @@ type output struct {
 	norms    int    // Normalizes so far
 	preset   string // the preset that has normalised
 	dtype    dataset.Dtype
-	erasings []Erasing
+	erasings []erasing
 	calls    []string
 
 	full   *target[float32] // one of the two, where float
@@ -104,11 +103,11 @@ func (o *output) String() string {
 
 // ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after Grayscale(1).
 // The values are float32(x)/255, so from 0 to 1, as those of torchvision's ToTensor in v1 and
-// v2. [ToDtype] with [Casting.Scale] multiplies instead, as v2's ToDtype does. Unlike in torchvision,
+// v2. [ToDtype] with [Scaled] multiplies instead, as v2's ToDtype does. Unlike in torchvision,
 // grey images have 3 channels too, because every image becomes RGB. With [Depth16] the result has
 // the images' channels, and integers are divided by the greatest value of their dtype.
 func ToTensor() Step {
-	return setting{"ToTensor()", func(p *program) error {
+	return simple{named("ToTensor"), func(p *program) error {
 		return p.unit("ToTensor()", func(x float32) float32 { return x / 255 })
 	}}
 }
@@ -132,14 +131,14 @@ func (p *program) unit(call string, value func(x float32) float32) error {
 // Grayscale(1). With neither [ToTensor] nor PILToTensor it is uint8 of shape
 // (h, w, 3) or (h, w, 1).
 func PILToTensor() Step {
-	return setting{"PILToTensor()", func(p *program) error {
+	return simple{named("PILToTensor"), func(p *program) error {
 		return p.toTensor("PILToTensor()")
 	}}
 }
 
 func (p *program) toTensor(call string) error {
 	if p.output.tensor {
-		return errors.New("want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scale")
+		return errors.New("want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scaled")
 	}
 	if p.output.cast {
 		return errors.New("must come before ToDtype")
@@ -156,40 +155,26 @@ func (p *program) toTensor(call string) error {
 // [Depth16] and without ToTensor, dataset.Int32 and dataset.Float32 keep the stored values as
 // they are.
 //
-// ToDtype(dataset.Float32).Scale() stands in place of ToTensor: see [Casting.Scale].
-func ToDtype(dt dataset.Dtype) Casting { return Casting{dtype: dt} }
-
-// Casting is the step that [ToDtype] makes.
-type Casting struct {
-	dtype dataset.Dtype
-	scale bool
-}
-
-// Scale is torchvision's ToImage(), ToDtype(torch.float32, scale=True), which v2 recommends:
-// it stands in place of [ToTensor], and differs from it in that the values are
+// ToDtype(dataset.Float32, [Scaled]()) is torchvision's ToImage(), ToDtype(torch.float32, scale=True), which v2
+// recommends: it stands in place of [ToTensor], and differs from it in that the values are
 // x·float32(1.0/255), a product in float32. 126 of the 256 values differ in the last bit. With
 // [Depth16] the factor is 1 by the greatest value of the integers' dtype, such as 1.0/65535, and floats stay as they are.
 // The dtype must be float32; a second ToDtype after it and after [Normalize] makes float16 or bfloat16.
-func (s Casting) Scale() Casting {
-	s.scale = true
-	return s
+func ToDtype(dt dataset.Dtype, options ...Option) Step {
+	return casting{calling("ToDtype", keyScaled, arguments{}, options, dt), dt}
 }
 
-// String prints the call that made the step.
-func (s Casting) String() string {
-	text := fmt.Sprintf("ToDtype(%s)", s.dtype)
-	if s.scale {
-		text += ".Scale()"
-	}
-	return text
+type casting struct {
+	*call
+	to dataset.Dtype
 }
 
-func (s Casting) add(p *program) error {
-	o, dt := &p.output, s.dtype
+func (s casting) add(p *program) error {
+	o, dt := &p.output, s.to
 	switch {
-	case s.scale && dt != dataset.Float32:
-		return errors.New("want dataset.Float32 with Scale, and another ToDtype after it")
-	case s.scale:
+	case s.scaled && dt != dataset.Float32:
+		return errors.New("want dataset.Float32 with Scaled, and another ToDtype after it")
+	case s.scaled:
 		o.scaled, o.rescaled = true, true
 		return p.unit(s.String(), func(x float32) float32 { return x * float32(1.0/255) })
 	case p.deep != nil:
@@ -207,14 +192,14 @@ func (s Casting) add(p *program) error {
 
 // Layout sets the order of the result's dimensions. The default is [CHW] with
 // [ToTensor] or [PILToTensor], and otherwise [HWC].
-func Layout(a Axes) Step {
-	return setting{steps.Call("Layout", a), func(p *program) error {
+func Layout(a Axes) Option {
+	return setting(named("Layout", a), func(p *program) error {
 		if a != CHW && a != HWC {
 			return errors.New("want CHW or HWC")
 		}
 		p.output.axes = a
 		return nil
-	}}
+	})
 }
 
 // Normalize subtracts mean[c] from every value of channel c and divides by
@@ -224,8 +209,8 @@ func Layout(a Axes) Step {
 // already, it is an error.
 func Normalize(mean, std []float32) Step {
 	mean, std = slices.Clone(mean), slices.Clone(std)
-	text := steps.Call("Normalize", mean, std)
-	return setting{text, func(p *program) error {
+	c := named("Normalize", mean, std)
+	return simple{c, func(p *program) error {
 		n := p.output.channels
 		if err := p.output.beforeOwn(); err != nil {
 			return err
@@ -253,7 +238,7 @@ func Normalize(mean, std []float32) Step {
 			}
 		}
 		p.output.norms++
-		p.output.calls = append(p.output.calls, text)
+		p.output.calls = append(p.output.calls, c.String())
 		if p.deep != nil {
 			p.deep.norms = append(p.deep.norms, channelNorm{mean, std})
 			return nil

@@ -54,7 +54,7 @@ func (s TimmPreset) add(p *program) error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	return preset{s.String(), append(c.geometry(), ToTensor(), Normalize(narrow(c.mean), narrow(c.std)))}.add(p)
+	return p.addPreset(s, append(c.geometry(), ToTensor(), Normalize(narrow(c.mean), narrow(c.std))))
 }
 
 // A timmConfig is what a pretrained_cfg says about images.
@@ -152,22 +152,23 @@ func (o object) fixed() bool {
 }
 
 // geometry is what timm does before ToTensor.
-func (c timmConfig) geometry() list {
+func (c timmConfig) geometry() []Step {
 	h, w := int(math.Floor(float64(c.h)/c.part)), int(math.Floor(float64(c.w)/c.part))
-	crop := CenterCrop(c.h, c.w)
+	size := [2]int{c.h, c.w}
+	crop := CenterCrop(size)
 	switch {
 	case c.mode == "squash":
-		return list{Resize(h, w).Filter(c.filter), crop}
+		return []Step{Resize([2]int{h, w}, Interpolation(c.filter)), crop}
 	case c.mode == "border":
-		return list{keepRatio(h, w, true, c.filter), crop.Fill(eightBits(c.mean))}
+		return []Step{keepRatio(h, w, true, c.filter), CenterCrop(size, eightBits(c.mean))}
 	case h == w:
-		return list{Resize(h).Filter(c.filter), crop}
+		return []Step{Resize(h, Interpolation(c.filter)), crop}
 	}
-	return list{keepRatio(h, w, false, c.filter), crop}
+	return []Step{keepRatio(h, w, false, c.filter), crop}
 }
 
 // eightBits is the pixel of a mean.
-func eightBits(mean [3]float64) (r, g, b uint8) {
-	at := func(v float64) uint8 { return uint8(min(max(round(255*v), 0), 255)) }
-	return at(mean[0]), at(mean[1]), at(mean[2])
+func eightBits(mean [3]float64) Option {
+	at := func(v float64) float64 { return float64(min(max(round(255*v), 0), 255)) }
+	return Fill(at(mean[0]), at(mean[1]), at(mean[2]))
 }

@@ -24,8 +24,8 @@ func (v *views) withParts(spec, given dataset.Spec, images string, first bool) (
 		return spec, err
 	}
 	prefix := ""
-	if v.field != images {
-		prefix = v.field + "_"
+	if v.target != images {
+		prefix = v.target + "_"
 	}
 	fields, heads := v.layout.fields()
 	counted := dataset.Spec{}

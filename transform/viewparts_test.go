@@ -15,10 +15,10 @@ import (
 )
 
 // parts are steps that declare all fields of scenes.
-func parts(more ...transform.Step) []transform.Step {
-	return append([]transform.Step{
-		transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"),
-		transform.Mask("mask").Fill(255).Dtype(dataset.Int64),
+func parts(more ...transform.Item) []transform.Item {
+	return append([]transform.Item{
+		transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"),
+		transform.Mask("mask", transform.Fill(255), transform.Dtype(dataset.Int64)),
 	}, more...)
 }
 
@@ -34,10 +34,10 @@ func values(t *testing.T, s dataset.Sample, field string) []byte {
 // TestViewsMoveAnnotationsAsOfImagesAlone compares every view with the image alone, for steps
 // whose draws are fixed.
 func TestViewsMoveAnnotationsAsOfImagesAlone(t *testing.T) {
-	whole := []transform.Step{transform.Resize(40, 50), transform.RandomRotation(30, 30), transform.SanitizeBoundingBoxes().MinSize(4), transform.ToTensor()}
-	local := []transform.Step{transform.Crop(3, 15, 40, 30), transform.RandomHorizontalFlip(1), transform.SanitizeBoundingBoxes(),
+	whole := []transform.Item{transform.Resize([2]int{40, 50}), transform.RandomRotation(30, 30), transform.SanitizeBoundingBoxes(transform.MinSize(4)), transform.ToTensor()}
+	local := []transform.Item{transform.Crop(3, 15, 40, 30), transform.RandomHorizontalFlip(1), transform.SanitizeBoundingBoxes(),
 		transform.ConvertBoundingBoxFormat(transform.CXCYWH)}
-	both, err := transform.Images(scenes(t, 9), parts(transform.Views(2, whole...), transform.Views(1, local...).As("local"))...)
+	both, err := transform.Images(scenes(t, 9), parts(transform.Views(2, whole...), transform.Views(1, append(slices.Clone(local), transform.As("local"))...))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestViewsMoveAnnotationsAsOfImagesAlone(t *testing.T) {
 		t.Errorf("the plan lacks the parts:\n%s", plan)
 	}
 	removed := 0
-	for prefix, list := range map[string][]transform.Step{"": whole, "local_": local} {
+	for prefix, list := range map[string][]transform.Item{"": whole, "local_": local} {
 		alone, err := transform.Images(scenes(t, 9), parts(list...)...)
 		if err != nil {
 			t.Fatal(err)
@@ -83,8 +83,8 @@ func augmentedViews(t testing.TB, n int) *transform.Pipeline {
 	t.Helper()
 	x, err := transform.Images(scenes(t, n), parts(
 		transform.Views(2, transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.ColorJitter(0.4, 0.4, 0.2, 0.1),
-			transform.Resize(32, 48), transform.SanitizeBoundingBoxes(), transform.ToTensor()),
-		transform.Views(3, transform.RandomResizedCrop(16), transform.RandomRotation(-20, 20), transform.ElasticTransform(20, 2)).As("local"))...)
+			transform.Resize([2]int{32, 48}), transform.SanitizeBoundingBoxes(), transform.ToTensor()),
+		transform.Views(3, transform.RandomResizedCrop(16), transform.RandomRotation(-20, 20), transform.ElasticTransform(20, 2), transform.As("local")))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,9 +125,9 @@ func TestViewsCountRowsOfEveryKind(t *testing.T) {
 		copy(dataset.Grow[uint8](dst, 5, 2), "ab")
 		return nil
 	})
-	x, err := transform.Images(ds, transform.KeyPoints("face"), transform.KeyPoints("corners").With("names"), transform.Masks("planes"),
-		transform.Views(1, transform.Crop(0, 2, 2, 2), transform.ClampKeyPoints()).As("right"),
-		transform.Views(2, transform.RandomHorizontalFlip(1)).As("both"))
+	x, err := transform.Images(ds, transform.KeyPoints("face"), transform.KeyPoints("corners", transform.With("names")), transform.Masks("planes"),
+		transform.Views(1, transform.Crop(0, 2, 2, 2), transform.ClampKeyPoints(), transform.As("right")),
+		transform.Views(2, transform.RandomHorizontalFlip(1), transform.As("both")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +154,8 @@ func TestViewsCountRowsOfEveryKind(t *testing.T) {
 		t.Errorf("both_face: shape %v, want %v", got, want)
 	}
 
-	x, err = transform.Images(ds, transform.KeyPoints("corners").With("names"),
-		transform.Views(1, transform.Crop(0, 2, 2, 2), transform.SanitizeKeyPoints()), transform.Views(1, transform.Crop(0, 0, 2, 2), transform.SanitizeKeyPoints()).As("left"))
+	x, err = transform.Images(ds, transform.KeyPoints("corners", transform.With("names")),
+		transform.Views(1, transform.Crop(0, 2, 2, 2), transform.SanitizeKeyPoints()), transform.Views(1, transform.Crop(0, 0, 2, 2), transform.SanitizeKeyPoints(), transform.As("left")))
 	if err != nil {
 		t.Fatal(err)
 	}

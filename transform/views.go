@@ -15,7 +15,7 @@ import (
 // (n, 3, h, w), and a batch of b images (b, n, 3, h, w). All results must have the same
 // size.
 //
-// Several Views with fields of their own ([ViewGroup.As]) make groups of different
+// Several Views with fields of their own ([As]) make groups of different
 // sizes, as multi-crop does (SwAV, DINO). Every image is read and decoded once for all
 // of them: the smallest window in which all their crops are.
 //
@@ -31,60 +31,43 @@ import (
 // a further field, int64 (n): "boxes_counts" for boxes named "boxes" and all fields With
 // them. A group with a field of its own has its name before all of these: "local_boxes" and
 // "local_boxes_counts" in a group with As("local").
-func Views(n int, several ...Step) ViewGroup { return ViewGroup{n: n, several: several} }
+func Views(n int, list ...Item) Step {
+	several, options, err := divide(list)
+	c := calling("Views", keyAs, arguments{}, options, slices.Concat([]any{n}, steps.Anys(several))...)
+	c.mistake = errors.Join(err, c.mistake)
+	return viewGroup{c, n, several}
+}
 
-// ViewGroup is the step that [Views] makes.
-type ViewGroup struct {
+type viewGroup struct {
+	*call
 	n       int
 	several []Step
-	field   string
 }
 
-// As sets the field of the result. The default is the field of the images.
-func (s ViewGroup) As(field string) ViewGroup {
-	s.field = field
-	return s
-}
-
-// String prints the call that made the step.
-func (s ViewGroup) String() string {
-	text := steps.Call("Views", s.n, steps.Join(s.several))
-	if s.field != "" {
-		text += fmt.Sprintf(".As(%q)", s.field)
-	}
-	return text
-}
-
-func (s ViewGroup) brief() string {
-	text := steps.Call("Views", s.n, "…")
-	if s.field != "" {
-		text += fmt.Sprintf(".As(%q)", s.field)
-	}
-	return text
+func (s viewGroup) brief() string {
+	return steps.Call("Views", slices.Concat([]any{s.n, "…"}, steps.Anys(s.options))...)
 }
 
 // maxViews is the limit of views in a group.
 const maxViews = 1024
 
-func (s ViewGroup) add(p *program) error {
+func (s viewGroup) add(p *program) error {
 	if s.n < 1 || s.n > maxViews {
 		return fmt.Errorf("want 1 to %d views", maxViews)
-	}
-	if slices.Contains(s.several, nil) {
-		return errors.New("a step is nil")
 	}
 	if err := p.notNested(); err != nil {
 		return err
 	}
-	p.views = append(p.views, views{ViewGroup: s})
+	p.views = append(p.views, views{viewGroup: s})
 	return nil
 }
 
-// views are the results of a ViewGroup.
+// views are the results of Views.
 type views struct {
-	ViewGroup
+	viewGroup
 	crops   bool   // the steps after FiveCrop or TenCrop, not those of Views
 	place   string // of their mistakes
+	target  string // the field of the results
 	program *program
 	at      int // of the field in the results
 	layout
@@ -98,6 +81,9 @@ func (p *program) compileViews(given []Step) (errs []error) {
 	if len(p.views) == 0 {
 		return nil
 	}
+	if p.ragged || p.sizes != "" {
+		errs = append(errs, errors.New("want no Ragged and Sizes with Views, whose results all have one size"))
+	}
 	for _, s := range flat(given) {
 		if err := p.nextToViews(s); err != nil {
 			errs = append(errs, within(nameOf(s), err))
@@ -106,23 +92,23 @@ func (p *program) compileViews(given []Step) (errs []error) {
 	seen := map[string]string{}
 	for i := range p.views {
 		v := &p.views[i]
-		v.place = v.brief()
-		if v.field == "" {
-			v.field = p.field
+		v.place, v.target = v.brief(), v.field
+		if v.target == "" {
+			v.target = p.field
 		}
-		if before, ok := seen[v.field]; ok {
+		if before, ok := seen[v.target]; ok {
 			errs = append(errs, fmt.Errorf("%s: want As with another field than that of %s", v.place, before))
 		}
-		seen[v.field] = v.place
+		seen[v.target] = v.place
 		var list []Step
 		for _, s := range flat(v.several) {
-			if err := p.amongViews(s, v.field); err != nil {
+			if err := p.amongViews(s, v.target); err != nil {
 				errs = append(errs, within(v.place, within(nameOf(s), err)))
 			} else {
 				list = append(list, s)
 			}
 		}
-		v.program = p.inner(v.field)
+		v.program = p.inner(v.target)
 		errs = append(errs, within(v.place, v.program.finish(list)))
 	}
 	return errs
@@ -132,15 +118,13 @@ func (p *program) compileViews(given []Step) (errs []error) {
 func flat(several []Step) (all []Step) {
 	for _, s := range several {
 		if l, ok := s.(list); ok {
-			all = append(all, flat(l)...)
+			all = append(all, flat(l.steps)...)
 		} else if s != nil {
 			all = append(all, s)
 		}
 	}
 	return all
 }
-
-var errOneSize = errors.New("not with Views, whose results all have one size")
 
 // nextToViews is the error of a step that cannot be next to Views.
 func (p *program) nextToViews(s Step) error {
@@ -151,10 +135,7 @@ func (p *program) nextToViews(s Step) error {
 			q.output.channels, q.output.deep = p.deep.channels, true
 		}
 		s.add(q) // other mistakes have been reported
-		switch {
-		case q.ragged || q.sizes != "":
-			return errOneSize
-		case len(q.ops) > 0 || q.output.tensor != late || q.output.axes != 0 || q.output.cast || len(q.output.calls) > 0:
+		if len(q.ops) > 0 || q.output.tensor != late || q.output.cast || len(q.output.calls) > 0 {
 			return errors.New("must be among the steps of Views")
 		}
 	}
@@ -166,11 +147,9 @@ func (p *program) amongViews(s Step, field string) error {
 	q := p.inner(field)
 	s.add(q) // other mistakes are reported later
 	switch {
-	case q.ragged || q.sizes != "":
-		return errOneSize
 	case len(q.views) > 0:
 		return errors.New("not within Views: several Views stand next to each other")
-	case p.sets(q, field):
+	case q.upright:
 		return errors.New("must be next to Views, not among its steps")
 	}
 	return nil
@@ -178,13 +157,9 @@ func (p *program) amongViews(s Step, field string) error {
 
 // inner is the program of views before their steps.
 func (p *program) inner(field string) *program {
-	return &program{field: field, limit: p.limit, pillow: p.pillow, cut: p.cut, codecs: p.codecs, annotated: p.annotated, deep: p.deep.copy()}
-}
-
-// sets reports whether the program of views has what belongs outside of them.
-func (p *program) sets(inner *program, field string) bool {
-	return inner.field != field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-		inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.passed) > len(p.passed) || len(inner.formats) > 0 || len(inner.codecs) > len(p.codecs) || inner.deep != nil && p.deep == nil
+	q := &program{field: field, limit: p.limit, pillow: p.pillow, cut: p.cut, codecs: p.codecs, annotated: p.annotated, deep: p.deep.copy()}
+	q.output.axes = p.output.axes
+	return q
 }
 
 // withViews puts the fields of the views into the spec. The first takes the place of the
@@ -195,7 +170,7 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 	for i := range p.views {
 		v := &p.views[i]
 		f, err := v.program.resultOf(w, h)
-		if v.field != p.field && given.Index(v.field) >= 0 {
+		if v.target != p.field && given.Index(v.target) >= 0 {
 			err = errors.Join(err, errors.New("the dataset has a field of that name"))
 		}
 		if err != nil {

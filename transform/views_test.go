@@ -25,9 +25,9 @@ func photosOf(t testing.TB, n int) dataset.Dataset {
 func multiCrop(t testing.TB, n int) *transform.Pipeline {
 	t.Helper()
 	x, err := transform.Images(photosOf(t, n),
-		transform.Views(2, transform.RandomResizedCrop(32).Scale(0.4, 1), transform.RandomHorizontalFlip(0.5),
-			transform.ColorJitter(0.4, 0.4, 0.2, 0.1), transform.ToTensor()).As("global"),
-		transform.Views(3, transform.RandomResizedCrop(16, 20).Scale(0.05, 0.4), transform.ToTensor()).As("local"))
+		transform.Views(2, transform.RandomResizedCrop(32, transform.Scale(0.4, 1)), transform.RandomHorizontalFlip(0.5),
+			transform.ColorJitter(0.4, 0.4, 0.2, 0.1), transform.ToTensor(), transform.As("global")),
+		transform.Views(3, transform.RandomResizedCrop([2]int{16, 20}, transform.Scale(0.05, 0.4)), transform.ToTensor(), transform.As("local")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func multiCrop(t testing.TB, n int) *transform.Pipeline {
 }
 
 func TestViewsOfOneStepListAreEqualWithoutDraws(t *testing.T) {
-	list := []transform.Step{transform.Resize(40), transform.CenterCrop(32), transform.ToTensor()}
+	list := []transform.Item{transform.Resize(40), transform.CenterCrop(32), transform.ToTensor()}
 	one, err := transform.Images(photosOf(t, 6), list...)
 	if err != nil {
 		t.Fatal(err)
@@ -62,15 +62,15 @@ func TestViewsOfOneStepListAreEqualWithoutDraws(t *testing.T) {
 // TestViewsHaveThePixelsOfTheirCrops compares views with single images for which the crops
 // are fixed, so that a shared window is seen to change nothing.
 func TestViewsHaveThePixelsOfTheirCrops(t *testing.T) {
-	left := []transform.Step{transform.Crop(3, 5, 30, 20), transform.Resize(16, 16)}
-	right := []transform.Step{transform.Crop(20, 44, 40, 40), transform.RandomHorizontalFlip(1), transform.Grayscale(3), transform.Resize(24, 16), transform.ToTensor()}
-	beyond := []transform.Step{transform.Crop(-4, 70, 24, 40)}
-	both, err := transform.Images(photosOf(t, 5), transform.Views(1, left...).As("left"), transform.Views(2, right...).As("right"),
-		transform.Views(1, beyond...).As("beyond"))
+	left := []transform.Item{transform.Crop(3, 5, 30, 20), transform.Resize([2]int{16, 16})}
+	right := []transform.Item{transform.Crop(20, 44, 40, 40), transform.RandomHorizontalFlip(1), transform.Grayscale(3), transform.Resize([2]int{24, 16}), transform.ToTensor()}
+	beyond := []transform.Item{transform.Crop(-4, 70, 24, 40)}
+	both, err := transform.Images(photosOf(t, 5), transform.Views(1, append(slices.Clone(left), transform.As("left"))...), transform.Views(2, append(slices.Clone(right), transform.As("right"))...),
+		transform.Views(1, append(slices.Clone(beyond), transform.As("beyond"))...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, list := range map[string][]transform.Step{"left": left, "right": right, "beyond": beyond} {
+	for name, list := range map[string][]transform.Item{"left": left, "right": right, "beyond": beyond} {
 		alone, err := transform.Images(photosOf(t, 5), list...)
 		if err != nil {
 			t.Fatal(err)
@@ -104,26 +104,26 @@ func TestViewsDifferAndAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 func TestViewsAllocateNothing(t *testing.T) { allocatesNothing(t, multiCrop(t, 8)) }
 
 func TestViewsThatCannotBeAreErrors(t *testing.T) {
-	ok := []transform.Step{transform.CenterCrop(8), transform.ToTensor()}
-	for want, list := range map[string][]transform.Step{
+	ok := []transform.Item{transform.CenterCrop(8), transform.ToTensor()}
+	for want, list := range map[string][]transform.Item{
 		"want 1 to 1024 views":                    {transform.Views(0, ok...)},
 		"a step is nil":                           {transform.Views(2, nil)},
 		"the size varies":                         {transform.Views(2, transform.Resize(8))},
 		`Views(3, …): want As with another field`: {transform.Views(2, ok...), transform.Views(3, ok...)},
-		`Views(3, …).As("label"): the dataset has a field of that name`: {transform.Views(2, ok...), transform.Views(3, ok...).As("label")},
-		"size varies": {transform.Views(2, ok...), transform.Views(3, transform.Resize(8)).As("label")}, // next to the field's name
+		`Views(3, …, As("label")): the dataset has a field of that name`: {transform.Views(2, ok...), transform.Views(3, append(slices.Clone(ok), transform.As("label"))...)},
+		"size varies": {transform.Views(2, ok...), transform.Views(3, transform.Resize(8), transform.As("label"))}, // next to the field's name
 		"Resize(20): must be among the steps of Views":     {transform.Resize(20), transform.Views(2, ok...)},
 		"ToTensor(): must be among the steps of Views":     {transform.Views(2, ok...), transform.ToTensor()},
 		"BGR(): must be among the steps of Views":          {transform.BGR(), transform.Views(2, ok...)},
 		"ToDtype(int32): must be among the steps of Views": {transform.Depth16(3), transform.ToDtype(dataset.Int32), transform.Views(2, transform.CenterCrop(8))},
-		"Sizes(\"size\"): not with Views":                  {transform.Sizes("size"), transform.Views(2, ok...)},
+		"want no Ragged and Sizes with Views":              {transform.Sizes("size"), transform.Views(2, ok...)},
 		`the dataset has no field "masks"`:                 {transform.Mask("masks"), transform.Views(2, ok...)},
-		`that is the field of the images`:                  {transform.Mask("image"), transform.Views(2, ok...).As("other")},
-		`two fields are named "boxes_counts"`:              {transform.Boxes("boxes", transform.XYXY).Apart("label", "points", "mask"), transform.Views(2, ok...).As("boxes_counts"), transform.Views(2, ok...)},
-		"): MaxPixels(9): must be next to Views":           {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
-		"): Depth16(1): must be next to Views":             {transform.Views(2, transform.Depth16(1), transform.CenterCrop(8), transform.ToTensor())},
-		`): Ragged(): not with Views`:                      {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8), transform.Ragged())},
-		`): Mask("mask"): must be next to Views`:           {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
+		`that is the field of the images`:                  {transform.Mask("image"), transform.Views(2, append(slices.Clone(ok), transform.As("other"))...)},
+		`two fields are named "boxes_counts"`:              {transform.Boxes("boxes", transform.XYXY, transform.Apart("label", "points", "mask")), transform.Views(2, append(slices.Clone(ok), transform.As("boxes_counts"))...), transform.Views(2, ok...)},
+		"): has no option MaxPixels":                       {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
+		"): has no option Depth16":                         {transform.Views(2, transform.Depth16(1), transform.CenterCrop(8), transform.ToTensor())},
+		`): has no option Ragged`:                          {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8), transform.Ragged())},
+		`): has no option Mask`:                            {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
 		"): not within Views":                              {transform.Views(2, transform.Views(2, ok...))},
 		"must not be part of a random step":                {transform.RandomApply(0.5, transform.Views(2, ok...))},
 	} {
@@ -140,7 +140,7 @@ func TestThePlanShowsAllViews(t *testing.T) {
 	got := multiCrop(t, 1).String()
 	for _, want := range []string{
 		"image uint8 (n)\n  decode    to RGB, once, only the window in which all views are\n",
-		"views     global float32 (2, 3, 32, 32)\n    resample  RandomResizedCrop(32).Scale(0.4, 1), RandomHorizontalFlip(0.5)\n    augment   ColorJitter",
+		"views     global float32 (2, 3, 32, 32)\n    resample  RandomResizedCrop(32, Scale(0.4, 1)), RandomHorizontalFlip(0.5)\n    augment   ColorJitter",
 		"views     local float32 (3, 3, 16, 20)\n",
 	} {
 		if !strings.Contains(got, want) {

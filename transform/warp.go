@@ -13,23 +13,15 @@ type painter struct {
 	fill   [3]uint8
 }
 
-func (p painter) options(usual Filter) string {
-	text := ""
-	if p.filter != usual {
-		text += ".Filter(" + p.filter.String() + ")"
-	}
-	if p.fill != [3]uint8{} {
-		text += fillCall(p.fill)
-	}
-	return text
-}
+// paintOf is the painter that the options of a step make.
+func paintOf(c *call) painter { return painter{c.interpolation, c.colour} }
 
 func (p painter) check() error {
 	switch p.filter {
 	case Nearest, Bilinear, Bicubic:
 		return nil
 	}
-	return errors.New("want the filter Nearest, Bilinear or Bicubic")
+	return errors.New("want the Interpolation Nearest, Bilinear or Bicubic")
 }
 
 // raster is what operations on pixels take.

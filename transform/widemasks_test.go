@@ -64,22 +64,24 @@ func TestNumbersAbove255Stay(t *testing.T) {
 			dataset.Row[uint16](dst, 1)[i] = uint16(v)
 		}
 	})
-	mask := transform.Mask("mask").Fill(1000)
+	mask := func(options ...transform.Option) transform.Option {
+		return transform.Mask("mask", append(options, transform.Fill(1000))...)
+	}
 	for _, c := range []struct {
 		ds   dataset.Dataset
-		mask transform.MaskField
+		mask transform.Option
 		want []int64
 	}{
-		{maskFile(t, "grey16"), mask.Dtype(dataset.Uint16), sixteen},
-		{maskFile(t, "grey16laced"), mask.Dtype(dataset.Int32), sixteen},
-		{maskFile(t, "grey16key"), mask.Dtype(dataset.Int64), sixteen},
-		{raw, mask.Dtype(dataset.Uint16), sixteen},
-		{raw, mask.Dtype(dataset.Int64), sixteen},
-		{maskFile(t, "ids"), mask.SegmentIDs().Dtype(dataset.Int32), ids},
-		{maskFile(t, "idslaced"), mask.SegmentIDs().Dtype(dataset.Int64), nil},
+		{maskFile(t, "grey16"), mask(transform.Dtype(dataset.Uint16)), sixteen},
+		{maskFile(t, "grey16laced"), mask(transform.Dtype(dataset.Int32)), sixteen},
+		{maskFile(t, "grey16key"), mask(transform.Dtype(dataset.Int64)), sixteen},
+		{raw, mask(transform.Dtype(dataset.Uint16)), sixteen},
+		{raw, mask(transform.Dtype(dataset.Int64)), sixteen},
+		{maskFile(t, "ids"), mask(transform.SegmentIDs(), transform.Dtype(dataset.Int32)), ids},
+		{maskFile(t, "idslaced"), mask(transform.SegmentIDs(), transform.Dtype(dataset.Int64)), nil},
 	} {
 		x, err := transform.Images(c.ds, c.mask, transform.RandomRotation(180, 180), transform.RandomHorizontalFlip(1),
-			transform.RandomVerticalFlip(1), transform.Pad(1, 0, 0, 0))
+			transform.RandomVerticalFlip(1), transform.Pad([4]int{1, 0, 0, 0}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,14 +117,14 @@ func widened[T uint8 | uint16 | int32](values []T) (all []int64) {
 
 func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
 	for name, c := range map[string]struct {
-		mask transform.MaskField
+		mask transform.Option
 		want string
 	}{
 		"grey16": {transform.Mask("mask"), `mask "mask": 16 bits per pixel: want Dtype(dataset.Uint16), or a larger one`},
 		"ids":    {transform.Mask("mask"), "PNG: in colour, want a palette or grey"},
-		"grey8":  {transform.Mask("mask").SegmentIDs().Dtype(dataset.Int32), "PNG: not in colour with 8 bits each"},
+		"grey8":  {transform.Mask("mask", transform.SegmentIDs(), transform.Dtype(dataset.Int32)), "PNG: not in colour with 8 bits each"},
 
-		"grey8raw.tif":    {transform.Mask("mask").SegmentIDs().Dtype(dataset.Int32), "a TIFF file: want PNG"},
+		"grey8raw.tif":    {transform.Mask("mask", transform.SegmentIDs(), transform.Dtype(dataset.Int32)), "a TIFF file: want PNG"},
 		"grey16raw.tif":   {transform.Mask("mask"), "16 bits per pixel: want Dtype(dataset.Uint16)"},
 		"../rgb.tiff":     {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
 		"../palette.tiff": {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
@@ -144,11 +146,11 @@ func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
 }
 
 func TestWideMasksAllocateNothing(t *testing.T) {
-	for name, mask := range map[string]transform.MaskField{
-		"grey16": transform.Mask("mask").Dtype(dataset.Uint16),
-		"ids":    transform.Mask("mask").SegmentIDs().Dtype(dataset.Int32),
+	for name, mask := range map[string]transform.Option{
+		"grey16": transform.Mask("mask", transform.Dtype(dataset.Uint16)),
+		"ids":    transform.Mask("mask", transform.SegmentIDs(), transform.Dtype(dataset.Int32)),
 
-		"grey16tiff_lzw.tif": transform.Mask("mask").Dtype(dataset.Uint16),
+		"grey16tiff_lzw.tif": transform.Mask("mask", transform.Dtype(dataset.Uint16)),
 	} {
 		x, err := transform.Images(maskFile(t, name), mask, transform.RandomRotation(-30, 30), transform.ElasticTransform(20, 2), transform.RandomCrop(9))
 		if err != nil {
@@ -188,16 +190,16 @@ func FuzzAnnotations(f *testing.F) {
 		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
 		{Name: "label", Dtype: dataset.Int64, Ragged: true},
 	}
-	compile := func(mask transform.MaskField) *transform.CompiledSamples {
-		c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYXY).With("label"), mask.Dtype(dataset.Int32),
+	compile := func(options ...transform.Option) *transform.CompiledSamples {
+		c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYXY, transform.With("label")), transform.Mask("mask", append(options, transform.Dtype(dataset.Int32))...),
 			transform.Views(2, transform.RandomIoUCrop(), transform.RandomApply(0.5, transform.ElasticTransform(20, 2)), transform.RandomRotation(-90, 90),
-				transform.Resize(12, 11), transform.SanitizeBoundingBoxes()))
+				transform.Resize([2]int{12, 11}), transform.SanitizeBoundingBoxes()))
 		if err != nil {
 			f.Fatal(err)
 		}
 		return c
 	}
-	numbers, ids := compile(transform.Mask("mask")), compile(transform.Mask("mask").SegmentIDs())
+	numbers, ids := compile(), compile(transform.SegmentIDs())
 	f.Fuzz(func(t *testing.T, mask, boxes []byte, seed uint64) {
 		from := dataset.NewSlot(spec...)
 		copy(dataset.Grow[uint8](from, 1, len(mask)), mask)
@@ -261,8 +263,8 @@ func TestTIFFMasksHaveTheNumbersOfPillow(t *testing.T) {
 				want = append(want, int64(binary.LittleEndian.Uint16(b)))
 			}
 		}
-		x, err := transform.Images(maskFile(t, filepath.Base(name)), transform.Mask("mask").Dtype(dataset.Int64),
-			transform.Views(1, transform.Crop(0, 0, 5, 21)).As("upper"), transform.Views(1, transform.Crop(0, 0, 13, 21)).As("all"))
+		x, err := transform.Images(maskFile(t, filepath.Base(name)), transform.Mask("mask", transform.Dtype(dataset.Int64)),
+			transform.Views(1, transform.Crop(0, 0, 5, 21), transform.As("upper")), transform.Views(1, transform.Crop(0, 0, 13, 21), transform.As("all")))
 		if err != nil {
 			t.Fatal(err)
 		}

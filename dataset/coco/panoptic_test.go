@@ -77,8 +77,8 @@ func TestSegmentsHaveTheIDsOfTheirFiles(t *testing.T) {
 	if c := ds.Categories(); len(c) != 3 || !c[1].Thing || c[2].Thing {
 		t.Errorf("categories %v", c)
 	}
-	images, err := transform.Images(ds, transform.Boxes("boxes", transform.XYWH).With("label", "area", "crowd", "id"),
-		transform.Mask("segments").SegmentIDs().Dtype(dataset.Int32), transform.ConvertBoundingBoxFormat(transform.XYXY), transform.Ragged(), transform.Sizes("size"))
+	images, err := transform.Images(ds, transform.Boxes("boxes", transform.XYWH, transform.With("label", "area", "crowd", "id")),
+		transform.Mask("segments", transform.SegmentIDs(), transform.Dtype(dataset.Int32)), transform.ConvertBoundingBoxFormat(transform.XYXY), transform.Ragged(), transform.Sizes("size"))
 	if err != nil {
 		t.Fatal(err)
 	}

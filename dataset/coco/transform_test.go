@@ -41,7 +41,7 @@ func TestTransformMovesAnnotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	images, err := transform.Images(ds,
-		transform.Boxes("boxes", transform.XYWH).With("label", "area", "crowd", "id"), transform.Masks("masks"),
+		transform.Boxes("boxes", transform.XYWH, transform.With("label", "area", "crowd", "id")), transform.Masks("masks"),
 		transform.Crop(0, 0, 4, 4), transform.RandomHorizontalFlip(1), transform.SanitizeBoundingBoxes(), transform.PILToTensor())
 	if err != nil {
 		t.Fatal(err)
@@ -83,9 +83,9 @@ func TestTransformMovesKeyPointsWithTheirBoxes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []transform.Step{transform.Crop(5, 10, 10, 25), transform.RandomHorizontalFlip(1), transform.Resize(20, 50), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
-	declared := []transform.Step{transform.Boxes("boxes", transform.XYWH).With("label", "area", "crowd", "id", "keypoints"), transform.KeyPoints("keypoints")}
-	for _, steps := range [][]transform.Step{
+	list := []transform.Item{transform.Crop(5, 10, 10, 25), transform.RandomHorizontalFlip(1), transform.Resize([2]int{20, 50}), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
+	declared := []transform.Item{transform.Boxes("boxes", transform.XYWH, transform.With("label", "area", "crowd", "id", "keypoints")), transform.KeyPoints("keypoints")}
+	for _, steps := range [][]transform.Item{
 		append(declared[:2:2], list...),
 		append(declared[:2:2], transform.Views(1, list...)),
 	} {
@@ -108,7 +108,7 @@ func TestTransformMovesKeyPointsWithTheirBoxes(t *testing.T) {
 			}
 		}
 	}
-	if _, err := transform.Images(people, transform.Boxes("boxes", transform.XYWH).With("label"), transform.CenterCrop(9)); err == nil ||
+	if _, err := transform.Images(people, transform.Boxes("boxes", transform.XYWH, transform.With("label")), transform.CenterCrop(9)); err == nil ||
 		!strings.Contains(err.Error(), `ragged fields are not named: "area", "crowd", "id", "keypoints"`) {
 		t.Errorf("fields that are not named: %v", err)
 	}

@@ -33,7 +33,7 @@ func ExampleFolder() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	both, err := transform.Images(ds, transform.Mask("mask").Fill(255), transform.Resize(1, 2), transform.Pad(1, 0), transform.ToTensor())
+	both, err := transform.Images(ds, transform.Mask("mask", transform.Fill(255)), transform.Resize([2]int{1, 2}), transform.Pad([2]int{1, 0}), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func ExamplePairs() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	both, err := transform.Images(ds, transform.Mask("mask").Dtype(dataset.Int64), transform.CenterCrop(2), transform.ToTensor())
+	both, err := transform.Images(ds, transform.Mask("mask", transform.Dtype(dataset.Int64)), transform.CenterCrop(2), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,8 +39,8 @@ func ExampleDetection() {
 		log.Fatal(err)
 	}
 	ds, err := transform.Images(photos,
-		transform.Boxes("boxes", transform.XYXY).With("label", "difficult", "truncated"),
-		transform.RandomHorizontalFlip(1), transform.Resize(60, 80), transform.ToTensor())
+		transform.Boxes("boxes", transform.XYXY, transform.With("label", "difficult", "truncated")),
+		transform.RandomHorizontalFlip(1), transform.Resize([2]int{60, 80}), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func ExampleSegmentation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ds, err := transform.Images(photos, transform.Mask("mask").Fill(255),
-		transform.Pad(0, 0, 0, 1), transform.RandomHorizontalFlip(1), transform.CenterCrop(3, 4), transform.ToTensor())
+	ds, err := transform.Images(photos, transform.Mask("mask", transform.Fill(255)),
+		transform.Pad([4]int{0, 0, 0, 1}), transform.RandomHorizontalFlip(1), transform.CenterCrop([2]int{3, 4}), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestTransformRemovesObjectsOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	ds, err := transform.Images(photos,
-		transform.Boxes("boxes", transform.XYXY).With("label", "difficult", "truncated"),
+		transform.Boxes("boxes", transform.XYXY, transform.With("label", "difficult", "truncated")),
 		transform.Crop(80, 20, 50, 40), transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(transform.XYWH), transform.ToTensor())
 	if err != nil {
 		t.Fatal(err)

@@ -36,13 +36,13 @@ func run(file string) error {
 		return err
 	}
 	ds, err := transform.Images(painted,
-		transform.Boxes("boxes", transform.XYXY).With("label").Apart("mask"), // the mask is not used here
-		transform.RandomZoomOut(0.3).SideRange(1, 2).Fill(124, 116, 104),
+		transform.Boxes("boxes", transform.XYXY, transform.With("label"), transform.Apart("mask")), // the mask is not used here
+		transform.RandomZoomOut(0.3, transform.SideRange(1, 2), transform.Fill(124, 116, 104)),
 		transform.RandomIoUCrop(),
 		transform.RandomHorizontalFlip(0.5),
-		transform.RandomShortestSize(120, 140, 160).MaxSize(side),
+		transform.RandomShortestSize([]int{120, 140, 160}, transform.MaxSize(side)),
 		transform.SanitizeBoundingBoxes(),
-		transform.ToTensor(), transform.PadTo(side, side), transform.Sizes("size"))
+		transform.ToTensor(), transform.PadTo([2]int{side, side}), transform.Sizes("size"))
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func run(ctx context.Context, backend compute.Backend, o options) (accuracy floa
 }
 
 // images loads what the steps make of a folder's images: uint8 (32, 32, 3).
-func images(photos dataset.Dataset, steps []transform.Step, options ...loader.Option) (*loader.Loader, error) {
+func images(photos dataset.Dataset, steps []transform.Item, options ...loader.Option) (*loader.Loader, error) {
 	ds, err := transform.Images(photos, append(steps, transform.Layout(transform.HWC))...)
 	if err != nil {
 		return nil, err
@@ -143,10 +143,10 @@ func images(photos dataset.Dataset, steps []transform.Step, options ...loader.Op
 	return loader.New(ds, options...)
 }
 
-func augmented() []transform.Step {
-	return []transform.Step{transform.Resize(36), transform.RandomCrop(32), transform.RandomHorizontalFlip(0.5)}
+func augmented() []transform.Item {
+	return []transform.Item{transform.Resize(36), transform.RandomCrop(32), transform.RandomHorizontalFlip(0.5)}
 }
 
-func plain() []transform.Step {
-	return []transform.Step{transform.Resize(36), transform.CenterCrop(32)}
+func plain() []transform.Item {
+	return []transform.Item{transform.Resize(36), transform.CenterCrop(32)}
 }

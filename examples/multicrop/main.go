@@ -48,8 +48,8 @@ func run(dir, file string) error {
 		transform.RandomGrayscale(0.2),
 		transform.ToTensor())
 	ds, err := transform.Images(folder,
-		transform.Views(2, transform.RandomResizedCrop(global).Scale(0.4, 1), colours).As("global"),
-		transform.Views(6, transform.RandomResizedCrop(local).Scale(0.05, 0.4), colours).As("local"))
+		transform.Views(2, transform.RandomResizedCrop(global, transform.Scale(0.4, 1)), colours, transform.As("global")),
+		transform.Views(6, transform.RandomResizedCrop(local, transform.Scale(0.05, 0.4)), colours, transform.As("local")))
 	if err != nil {
 		return err
 	}

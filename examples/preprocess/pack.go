@@ -32,11 +32,11 @@ type result struct {
 }
 
 // steps are those of the evaluation preset, up to the ones that the dtype needs.
-func (j job) steps() ([]transform.Step, error) {
+func (j job) steps() ([]transform.Item, error) {
 	if j.size < 1 {
 		return nil, fmt.Errorf("-size %d: want 1 or more", j.size)
 	}
-	steps := []transform.Step{transform.Resize(j.size * 8 / 7), transform.CenterCrop(j.size)}
+	steps := []transform.Item{transform.Resize(j.size * 8 / 7), transform.CenterCrop(j.size)}
 	switch j.dtype {
 	case "uint8":
 		return append(steps, transform.PILToTensor()), nil

@@ -36,9 +36,9 @@ func run(file string) error {
 		return err
 	}
 	ds, err := transform.Images(painted,
-		transform.Mask("mask").Fill(ignored).Dtype(dataset.Int64),
+		transform.Mask("mask", transform.Fill(ignored), transform.Dtype(dataset.Int64)),
 		transform.RandomResize(96, 320),
-		transform.RandomCrop(size).PadIfNeeded(),
+		transform.RandomCrop(size, transform.PadIfNeeded()),
 		transform.RandomHorizontalFlip(0.5),
 		transform.ToTensor())
 	if err != nil {

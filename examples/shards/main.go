@@ -92,7 +92,7 @@ func run(ctx context.Context, o options) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	images, err := transform.Images(ds, transform.Resize(side, side), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
+	images, err := transform.Images(ds, transform.Resize([2]int{side, side}), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 	if err != nil {
 		return nil, err
 	}

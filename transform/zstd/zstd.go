@@ -17,7 +17,7 @@ import (
 const compression = 50000
 
 // TIFF is a step, anywhere in the list, with which images and masks may be TIFF files with Zstandard frames.
-func TIFF() transform.Step {
+func TIFF() transform.Option {
 	frames, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true),
 		zstd.IgnoreChecksum(true), zstd.WithDecodeAllCapLimit(true))
 	return transform.Decompressor(compression, func(dst, src []byte) error {

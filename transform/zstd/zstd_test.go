@@ -39,7 +39,7 @@ func TestFilesAreThoseOfPillow(t *testing.T) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	for _, f := range files(t) {
-		one, err := transform.Compile(transform.CenterCrop(f.H, f.W), zstd.TIFF())
+		one, err := transform.Compile(transform.CenterCrop([2]int{f.H, f.W}), zstd.TIFF())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestFilesAreThoseOfPillow(t *testing.T) {
 
 func TestFileIsUnsupportedWithoutTheStep(t *testing.T) {
 	f := files(t)[0]
-	one, err := transform.Compile(transform.CenterCrop(f.H, f.W))
+	one, err := transform.Compile(transform.CenterCrop([2]int{f.H, f.W}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestDamagedFramesAreErrors(t *testing.T) {
 		if frame < 0 {
 			t.Fatalf("%s: no frame", f.Name)
 		}
-		one, err := transform.Compile(zstd.TIFF(), transform.CenterCrop(f.H, f.W))
+		one, err := transform.Compile(zstd.TIFF(), transform.CenterCrop([2]int{f.H, f.W}))
 		if err != nil {
 			t.Fatal(err)
 		}

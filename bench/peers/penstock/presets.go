@@ -40,19 +40,19 @@ func segmented(fsys fs.FS, _ int) (dataset.Dataset, error) {
 		return nil
 	})
 	return transform.Images(ds,
-		transform.Mask("mask").Fill(255).Dtype(dataset.Int64),
-		transform.RandomResize(260, 1041), transform.RandomCrop(480).PadIfNeeded(), transform.RandomHorizontalFlip(0.5),
+		transform.Mask("mask", transform.Fill(255), transform.Dtype(dataset.Int64)),
+		transform.RandomResize(260, 1041), transform.RandomCrop(480, transform.PadIfNeeded()), transform.RandomHorizontalFlip(0.5),
 		transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 }
 
 // multiscale is the preset of torchvision's references for detectors such as DETR.
 func multiscale(fsys fs.FS, _ int) (dataset.Dataset, error) {
-	return detected(fsys, transform.RandomShortestSize(480, 512, 544, 576, 608, 640, 672, 704, 736, 768, 800).MaxSize(1333))
+	return detected(fsys, transform.RandomShortestSize([]int{480, 512, 544, 576, 608, 640, 672, 704, 736, 768, 800}, transform.MaxSize(1333)))
 }
 
 // singleShot is the preset of torchvision's references for SSD.
 func singleShot(fsys fs.FS, _ int) (dataset.Dataset, error) {
-	return detected(fsys, transform.RandomPhotometricDistort(0.5), transform.RandomZoomOut(0.5).Fill(123, 117, 104), transform.RandomIoUCrop())
+	return detected(fsys, transform.RandomPhotometricDistort(0.5), transform.RandomZoomOut(0.5, transform.Fill(123, 117, 104)), transform.RandomIoUCrop())
 }
 
 func detected(fsys fs.FS, steps ...transform.Step) (dataset.Dataset, error) {
@@ -61,7 +61,7 @@ func detected(fsys fs.FS, steps ...transform.Step) (dataset.Dataset, error) {
 		return nil, err
 	}
 	return transform.Images(ds,
-		transform.Boxes("boxes", transform.XYWH).With("label", "area", "crowd", "id"), transform.Compose(steps...),
+		transform.Boxes("boxes", transform.XYWH, transform.With("label", "area", "crowd", "id")), transform.Compose(steps...),
 		transform.RandomHorizontalFlip(0.5), transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(transform.XYXY),
 		transform.ToTensor(), transform.Ragged(), transform.Sizes("size"))
 }

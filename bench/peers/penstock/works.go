@@ -28,7 +28,7 @@ var works = map[string]work{
 	// The preset for classification of torchvision's references, with RandAugment.
 	"randaugment": {func(fsys fs.FS, size int) (dataset.Dataset, error) {
 		return photos(fsys, transform.Compose(
-			transform.RandomResizedCrop(size), transform.RandomHorizontalFlip(0.5), transform.RandAugment(2, 9).Filter(transform.Bilinear),
+			transform.RandomResizedCrop(size), transform.RandomHorizontalFlip(0.5), transform.RandAugment(2, 9, transform.Interpolation(transform.Bilinear)),
 			transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd), transform.RandomErasing(0.1)))
 	}, "image"},
 	// JPEG photos: an image of dtype float32 and shape (3, size, size), with a label.

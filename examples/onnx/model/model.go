@@ -17,10 +17,10 @@ import (
 
 // Steps prepare an image as the model was trained: float32 (3, 224, 224), scaled to
 // (v−127)/128. Source: the package efficientnet-lite-pytorch 0.1.0, README.
-func Steps() []transform.Step {
+func Steps() []transform.Item {
 	mean, deviation := float32(127.0/255), float32(128.0/255)
-	return []transform.Step{
-		transform.Resize(256).Filter(transform.Bicubic), transform.CenterCrop(224), transform.ToTensor(),
+	return []transform.Item{
+		transform.Resize(256, transform.Interpolation(transform.Bicubic)), transform.CenterCrop(224), transform.ToTensor(),
 		transform.Normalize([]float32{mean, mean, mean}, []float32{deviation, deviation, deviation}),
 	}
 }

@@ -99,19 +99,19 @@ var dtypes = map[string]dataset.Dtype{
 	"float32": dataset.Float32, "float16": dataset.Float16, "bfloat16": dataset.BFloat16, "uint8": dataset.Uint8,
 }
 
-func (s *settings) steps() ([]transform.Step, error) {
+func (s *settings) steps() ([]transform.Item, error) {
 	dtype, ok := dtypes[s.dtype]
 	switch {
 	case !ok:
 		return nil, usage.Errorf("dtype %q: want float32, float16, bfloat16 or uint8", s.dtype)
 	case dtype != dataset.Uint8 && s.train:
-		return []transform.Step{transform.Train(s.size), transform.ToDtype(dtype)}, nil
+		return []transform.Item{transform.Train(s.size), transform.ToDtype(dtype)}, nil
 	case dtype != dataset.Uint8:
-		return []transform.Step{transform.Eval(s.size), transform.ToDtype(dtype)}, nil
+		return []transform.Item{transform.Eval(s.size), transform.ToDtype(dtype)}, nil
 	case s.train:
-		return []transform.Step{transform.RandomResizedCrop(s.size), transform.RandomHorizontalFlip(0.5), transform.PILToTensor()}, nil
+		return []transform.Item{transform.RandomResizedCrop(s.size), transform.RandomHorizontalFlip(0.5), transform.PILToTensor()}, nil
 	}
-	return []transform.Step{transform.Resize((s.size*256 + 112) / 224), transform.CenterCrop(s.size), transform.PILToTensor()}, nil
+	return []transform.Item{transform.Resize((s.size*256 + 112) / 224), transform.CenterCrop(s.size), transform.PILToTensor()}, nil
 }
 
 // options are the loader's, for n images.

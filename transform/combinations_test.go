@@ -28,9 +28,9 @@ var middle = []transform.Item{
 	transform.RandomAdjustSharpness(2, 0.5), transform.RandomInvert(0.5),
 	transform.RandomApply(0.5, transform.Resize([2]int{14, 9}), transform.Pad(1)),
 	transform.RandomChoice(transform.RandomCrop(4, transform.PadIfNeeded()), transform.RandomRotation(-90, 90), transform.Resize([2]int{3, 20})),
-	transform.RandomOrder(transform.RandomHorizontalFlip(0.5), transform.ApplySample(step(inverted), "mask", "label"), transform.RandomVerticalFlip(0.5)),
-	transform.ApplySample(step(inverted), "mask", "label"),
-	transform.ApplySample(shrunk{}, "mask", "planes", "boxes", "points", "spots", "number"),
+	transform.RandomOrder(transform.RandomHorizontalFlip(0.5), transform.Apply(step(inverted), "mask", "label"), transform.RandomVerticalFlip(0.5)),
+	transform.Apply(step(inverted), "mask", "label"),
+	transform.Apply(shrunk{}, "mask", "planes", "boxes", "points", "spots", "number"),
 }
 
 // combination is a list of steps for mosaics.
@@ -57,7 +57,7 @@ func combination(r *rand.Rand, deep bool) []transform.Item {
 		case 1:
 			return append(several, transform.ToTensor(), transform.RandomErasing(0.5, transform.RandomValue()))
 		}
-		return append(several, transform.ToTensor(), transform.Normalize([]float32{0.4}, []float32{0.2}), transform.ApplyPlanes(negative{}))
+		return append(several, transform.ToTensor(), transform.Normalize([]float32{0.4}, []float32{0.2}), transform.Apply(negative{}))
 	}
 	switch r.IntN(4) {
 	case 0:
@@ -177,9 +177,9 @@ func TestBatchesOfAllCombinationsAreTheSameForAnyWorkers(t *testing.T) {
 // again.
 func TestMasksAndPlanesStayWithTheirPixels(t *testing.T) {
 	nothing := func(*transform.Sample, *rand.Rand) error { return nil }
-	keeping := append(slices.Clone(middle[:8]), transform.ApplySample(step(nothing), "mask"), transform.ApplySample(step(nothing), "planes", "boxes"),
+	keeping := append(slices.Clone(middle[:8]), transform.Apply(step(nothing), "mask"), transform.Apply(step(nothing), "planes", "boxes"),
 		transform.RandomApply(0.5, transform.RandomCrop(6, transform.PadIfNeeded()), transform.RandomVerticalFlip(1)), transform.SanitizeBoundingBoxes(),
-		transform.ApplySample(shrunk{}, "mask", "planes", "boxes", "points", "spots", "number"))
+		transform.Apply(shrunk{}, "mask", "planes", "boxes", "points", "spots", "number"))
 	ds, r := mosaics(t, 16), rand.New(rand.NewPCG(7, 8))
 	for range 100 {
 		list := []transform.Item{

@@ -14,7 +14,7 @@ import (
 // torchvision's RandomApply, whose default is 0.5.
 //
 // As in [RandomChoice] and [RandomOrder], the steps are those that change the image,
-// such as crops, [ColorJitter], [Apply], [ApplySample], [Compose] and further random steps. Settings
+// such as crops, [ColorJitter], [Apply], [Apply], [Compose] and further random steps. Settings
 // and steps that say what the result is, such as [ToTensor], are not among them. The draw is made
 // once per sample. Steps that are not drawn cost nothing: the window that is decoded
 // is that of the steps drawn.

@@ -176,7 +176,7 @@ func TestSingleImagesKeepTheirValues(t *testing.T) {
 func TestViewsOfDepth16HaveThePixelsOfTheirCrops(t *testing.T) {
 	ds := blobs(encoded(t, depthMap(60, 50)), deepFile(t, "tiff16-x1-orientation6.tif"))
 	left := []transform.Item{transform.Crop(1, 2, 5, 4), transform.Resize([2]int{6, 7}), transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{2})}
-	right := []transform.Item{transform.Crop(-3, 8, 9, 9), transform.RandomHorizontalFlip(1), transform.ApplyPlanes(negative{}), transform.Crop(1, 1, 7, 7)}
+	right := []transform.Item{transform.Crop(-3, 8, 9, 9), transform.RandomHorizontalFlip(1), transform.Apply(negative{}), transform.Crop(1, 1, 7, 7)}
 	both := images(t, ds, transform.Depth16(1, transform.Fill(9)), transform.Views(2, append(slices.Clone(left), transform.As("left"))...), transform.Views(1, append(slices.Clone(right), transform.As("right"))...),
 		transform.Views(1, transform.Crop(200, 200, 2, 2), transform.As("outside")))
 	for i := range ds.Len() {
@@ -206,7 +206,7 @@ func TestCropsOfDepth16HaveThePixelsOfTheirCorners(t *testing.T) {
 	if got, want := deepValues[uint16](t, images(t, ds, transform.Depth16(1), transform.FiveCrop([2]int{1, 2})), 0), corners(20, 10); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	list := []transform.Item{transform.Depth16(1), transform.Crop(0, 0, 5, 6), transform.ApplyPlanes(planes(func(*transform.Planes, *rand.Rand) error { return nil })), transform.FiveCrop([2]int{1, 2})}
+	list := []transform.Item{transform.Depth16(1), transform.Crop(0, 0, 5, 6), transform.Apply(planes(func(*transform.Planes, *rand.Rand) error { return nil })), transform.FiveCrop([2]int{1, 2})}
 	if got, want := deepValues[uint16](t, images(t, ds, list...), 0), corners(6, 5); !slices.Equal(got, want) {
 		t.Errorf("after a step that needs pixels: got %v, want %v", got, want)
 	}
@@ -265,7 +265,7 @@ func TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 		return nil
 	})
 	x := images(t, ds, transform.Depth16(4), transform.RandomResizedCrop(12), transform.RandomHorizontalFlip(0.5), transform.ToTensor(),
-		transform.RandomErasing(0.5), transform.ApplyPlanes(shift))
+		transform.RandomErasing(0.5), transform.Apply(shift))
 	sameForAnyWorkers(t, x, nil, loader.BatchSize(4))
 }
 

@@ -30,7 +30,7 @@ import (
 // [Grayscale], [RandomGrayscale], [RandomPhotometricDistort], the policies, and saturation and
 // hue of [ColorJitter] need 1 or 3 channels. [JPEG], and the filter Bicubic of the
 // policies and of warps other than [ElasticTransform] are errors; torchvision has no JPEG and no such
-// filter for these tensors either. For your own steps use [ApplyPlanes].
+// filter for these tensors either. For your own steps use [Apply].
 //
 // The result is uint16, or the dtype of the arrays, of shape (h, w, channels), or
 // (channels, h, w) with [PILToTensor]. [ToDtype] makes it int32 or float32 without changing

@@ -43,13 +43,13 @@ func (logarithm) ApplyPlanes(img *transform.Planes, _ *rand.Rand) error {
 }
 
 // A depth map in millimetres keeps all its bits, and a step of one's own sees it as float32.
-func ExampleApplyPlanes() {
+func ExampleApply_planes() {
 	maps, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf([]uint16{1000, 60000}, 1, 1, 2)))
 	if err != nil {
 		log.Fatal(err)
 	}
 	ds, err := transform.Images(maps, transform.Depth16(1), transform.RandomHorizontalFlip(1),
-		transform.Rescale(1), transform.ApplyPlanes(logarithm{}))
+		transform.Rescale(1), transform.Apply(logarithm{}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,7 +15,7 @@ type lane struct {
 	files  files
 	turned upright
 	engine engine
-	planes Planes // of the ApplyPlanes that is running
+	planes Planes // of the PlanesTransform that is running
 }
 
 func newLane(p *program) *lane {

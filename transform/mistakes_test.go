@@ -15,7 +15,7 @@ import (
 // inwards, and names the package once.
 func TestMistakesInNestedStepsNameTheirPlace(t *testing.T) {
 	crop, flip := transform.CenterCrop(8), transform.RandomHorizontalFlip(0.5)
-	own := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }), "labels")
+	own := transform.Apply(step(func(*transform.Sample, *rand.Rand) error { return nil }), "labels")
 	list := func(several ...transform.Item) []transform.Item { return several }
 	const varies = ": add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize([2]int{h, w}), or after all steps PadTo([2]int{h, w}) or Ragged()"
 	for _, c := range []struct {
@@ -28,7 +28,7 @@ func TestMistakesInNestedStepsNameTheirPlace(t *testing.T) {
 			`Views(2, …, As("global")): CenterCrop(0): want a positive size
 Views(2, …, As("global")): RandomHorizontalFlip(2): want a probability from 0 to 1`},
 		{list(crop, transform.ToTensor(), transform.Apply(blue{})),
-			"transform_test.blue: must come before ToTensor and PILToTensor (ApplyPlanes is for steps of your own after ToTensor)"},
+			"transform_test.blue: must come before ToTensor and PILToTensor (a PlanesTransform may come after it)"},
 		{list(transform.Views(2, transform.Resize(20))),
 			"Views(2, …): the size varies from image to image after Resize(20)" + varies},
 		{list(transform.Views(2, transform.RandomApply(0.5, transform.RandomChoice(transform.Pad(-1))), crop)),

@@ -19,7 +19,7 @@ import (
 // step, a panic is an error of the sample.
 func NewMask[T uint8 | uint16 | int32 | int64](s *Sample, k, w, h int) []T {
 	if k < 0 || k >= len(s.step.masks) {
-		panic(fmt.Sprintf("transform: NewMask: got field %d, want the index of one of the fields that ApplySample names: %q", k, s.step.fields))
+		panic(fmt.Sprintf("transform: NewMask: got field %d, want the index of one of the fields that Apply names: %q", k, s.step.fields))
 	}
 	m := s.step.masks[k]
 	if m < 0 {

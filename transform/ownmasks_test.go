@@ -47,7 +47,7 @@ func withMasks(steps ...transform.Item) []transform.Item {
 func TestOwnStepSeesAndChangesMasks(t *testing.T) {
 	var saw [][]int64
 	add := func(n int64) transform.Step {
-		return transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		return transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			mask := dataset.Row[int64](s.Fields, 0)
 			saw = append(saw, slices.Clone(mask))
 			for k := range mask {
@@ -79,7 +79,7 @@ func TestOwnStepSeesAndChangesMasks(t *testing.T) {
 // TestOwnStepSeesThePlanesOfTheBoxesThatAreLeft removes the first box and later the second.
 func TestOwnStepSeesThePlanesOfTheBoxesThatAreLeft(t *testing.T) {
 	var saw [][]uint8
-	see := transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+	see := transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 		saw = append(saw, slices.Clone(dataset.Row[uint8](s.Fields, 0)))
 		if planes := dataset.Row[uint8](s.Fields, 0); len(planes) > 0 {
 			planes[0] = 33
@@ -128,8 +128,8 @@ func (wider) ApplySample(s *transform.Sample, _ *rand.Rand) error {
 }
 
 func TestOwnStepGivesMasksAnotherSize(t *testing.T) {
-	c, err := transform.CompileSamples(numbered(1).Spec(), withMasks(transform.Crop(0, 1, 1, 2), transform.ApplySample(wider{}, "mask", "planes", "boxes"),
-		transform.ApplySample(wider{}, "mask", "planes", "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 1, 6), transform.Grayscale(1))...)
+	c, err := transform.CompileSamples(numbered(1).Spec(), withMasks(transform.Crop(0, 1, 1, 2), transform.Apply(wider{}, "mask", "planes", "boxes"),
+		transform.Apply(wider{}, "mask", "planes", "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 1, 6), transform.Grayscale(1))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestOwnStepGivesMasksAnotherSize(t *testing.T) {
 
 // raise adds a random number to the mask, which is the same for all of its pixels.
 func raise(field string) transform.Step {
-	return transform.ApplySample(step(func(s *transform.Sample, r *rand.Rand) error {
+	return transform.Apply(step(func(s *transform.Sample, r *rand.Rand) error {
 		n := 1 + r.Int64N(100)
 		for k := range dataset.Row[int64](s.Fields, 0) {
 			dataset.Row[int64](s.Fields, 0)[k] += n
@@ -208,7 +208,7 @@ func TestOwnStepsThatChangeMasksAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
-	own := func(f step, fields ...string) []transform.Item { return withMasks(transform.ApplySample(f, fields...)) }
+	own := func(f step, fields ...string) []transform.Item { return withMasks(transform.Apply(f, fields...)) }
 	all := []string{"mask", "planes", "boxes"}
 	for want, list := range map[string][]transform.Item{
 		`step of "mask": mask "mask": numbers from -1 to 7, want 0 to 16777215`: own(func(s *transform.Sample, _ *rand.Rand) error {
@@ -228,8 +228,8 @@ func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
 			transform.NewMask[int64](s, 0, 3, 2)
 			return nil
 		}, "mask"),
-		`step of "mask" of "planes" of "boxes": left mask "mask" with 8 numbers, want 2: 1×1×2 (masks×height×width). A step`: withMasks(transform.ApplySample(halver{halved}, all...)),
-		`changes the size: name the fields ["mask" "planes"] of Boxes, Mask, Masks and KeyPoints`:                            withMasks(transform.ApplySample(halver{halved}, "boxes")),
+		`step of "mask" of "planes" of "boxes": left mask "mask" with 8 numbers, want 2: 1×1×2 (masks×height×width). A step`: withMasks(transform.Apply(halver{halved}, all...)),
+		`changes the size: name the fields ["mask" "planes"] of Boxes, Mask, Masks and KeyPoints`:                            withMasks(transform.Apply(halver{halved}, "boxes")),
 	} {
 		x, err := transform.Images(numbered(1), list...)
 		if err == nil {
@@ -240,7 +240,7 @@ func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
 		}
 	}
 	for want, f := range map[string]step{
-		`NewMask: got field 2, want the index of one of the fields that ApplySample names: ["mask" "boxes"]`: func(s *transform.Sample, _ *rand.Rand) error {
+		`NewMask: got field 2, want the index of one of the fields that Apply names: ["mask" "boxes"]`: func(s *transform.Sample, _ *rand.Rand) error {
 			transform.NewMask[int64](s, 2, 4, 2)
 			return nil
 		},

@@ -14,19 +14,19 @@ import (
 func TestMemoryThatOwnStepsPutIntoImagesStaysTheirs(t *testing.T) {
 	const w, h = 6, 5
 	bytes, floats := slices.Repeat([]uint8{9}, 4*w*h), slices.Repeat([]float32{9}, w*h)
-	nothing := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }))
+	nothing := transform.Apply(step(func(*transform.Sample, *rand.Rand) error { return nil }))
 	more := []transform.Item{transform.Crop(0, 0, 4, 4), nothing, transform.Crop(0, 0, 3, 3), nothing}
 	for name, list := range map[string][]transform.Item{
 		"Apply":       {transform.Apply(bytewise(func(m *transform.Image) { m.Pix = bytes }))},
-		"ApplySample": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error { s.Image.Pix = bytes; return nil }))},
-		"New": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		"ApplySample": {transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error { s.Image.Pix = bytes; return nil }))},
+		"New": {transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Image = s.New(w, h)
 			s.Image.Pix = bytes
 			return nil
 		}))},
-		"ApplyPlanes": {transform.Depth16(1), transform.ApplyPlanes(planes(func(m *transform.Planes, _ *rand.Rand) error { m.Pix = floats; return nil }))},
-		"Planes":      {transform.Depth16(1), transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error { s.Planes.Pix = floats; return nil }))},
-		"NewPlanes": {transform.Depth16(1), transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		"ApplyPlanes": {transform.Depth16(1), transform.Apply(planes(func(m *transform.Planes, _ *rand.Rand) error { m.Pix = floats; return nil }))},
+		"Planes":      {transform.Depth16(1), transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error { s.Planes.Pix = floats; return nil }))},
+		"NewPlanes": {transform.Depth16(1), transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Planes = s.NewPlanes(w, h)
 			s.Planes.Pix = floats
 			return nil
@@ -54,7 +54,7 @@ func TestStepsMayExchangeMemoryOfImages(t *testing.T) {
 	}
 	foreign := slices.Repeat([]uint8{7}, 4*w*h)
 	for name, list := range map[string][]transform.Item{
-		"Image, the new one": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		"Image, the new one": {transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			fill(s, 9)
 			m := s.New(w, h)
 			clear(m.Pix)
@@ -62,7 +62,7 @@ func TestStepsMayExchangeMemoryOfImages(t *testing.T) {
 			s.Image = m
 			return nil
 		}))},
-		"Image, the old one": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		"Image, the old one": {transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			fill(s, 0)
 			m := s.New(w, h)
 			for i := range m.Pix {
@@ -71,14 +71,14 @@ func TestStepsMayExchangeMemoryOfImages(t *testing.T) {
 			m.Pix, s.Image.Pix = s.Image.Pix, m.Pix
 			return nil
 		}))},
-		"Image, and other memory": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		"Image, and other memory": {transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			fill(s, 9)
 			m := s.New(w, h)
 			m.Pix, s.Image.Pix = s.Image.Pix, foreign
 			s.Image = m
 			return nil
 		}))},
-		"Planes": {transform.Depth16(1), transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		"Planes": {transform.Depth16(1), transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			for i := range s.Planes.Pix {
 				s.Planes.Pix[i] = 9
 			}
@@ -140,7 +140,7 @@ func TestMemoryOfOwnStepsIsKeptApart(t *testing.T) {
 			s.Image = fill(s.New(3, 2))
 		}, 100},
 	} {
-		sixPixels(t, name, c.want, transform.ApplySample(halver{func(s *transform.Sample, _ *rand.Rand) error { c.step(s); return nil }}))
+		sixPixels(t, name, c.want, transform.Apply(halver{func(s *transform.Sample, _ *rand.Rand) error { c.step(s); return nil }}))
 	}
 	if slices.Min(foreign) != 7 || slices.Max(foreign) != 7 {
 		t.Error("memory of the step was changed")
@@ -172,7 +172,7 @@ func TestMemoryOfOwnStepsIsKeptApartWithDepth16(t *testing.T) {
 		}, 100},
 	} {
 		sixPixels(t, name, c.want, transform.Depth16(1),
-			transform.ApplySample(halver{func(s *transform.Sample, _ *rand.Rand) error { c.step(s); return nil }}))
+			transform.Apply(halver{func(s *transform.Sample, _ *rand.Rand) error { c.step(s); return nil }}))
 	}
 }
 
@@ -185,7 +185,7 @@ func sixPixels(t *testing.T, name string, first uint8, list ...transform.Item) {
 	for i := range samples * w * h {
 		pix = append(pix, uint8(i%(w*h)))
 	}
-	nothing := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }))
+	nothing := transform.Apply(step(func(*transform.Sample, *rand.Rand) error { return nil }))
 	ds := images(t, arrays(t, dataset.Uint8, dataset.Shape{h, w}, pix), append(list, transform.RandomVerticalFlip(1), nothing)...)
 	want := []uint8{first + 3, first + 4, first + 5, first, first + 1, first + 2}
 	for i, slot := range slotsOf(t, ds) {

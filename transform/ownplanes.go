@@ -18,19 +18,6 @@ type PlanesTransform interface {
 	ApplyPlanes(img *Planes, r *rand.Rand) error
 }
 
-// ApplyPlanes makes a step from your own [PlanesTransform]. It runs at its place in the list.
-//
-// After [ToTensor] it sees the result of shape (channels, h, w) in the memory of the
-// batch, with or without [Depth16]: as floats from 0 to 1, after [Normalize] and
-// [RandomErasing], which must come before it, and with the zeros of [PadTo]. The result must be
-// float32 and CHW.
-//
-// Before ToTensor it needs Depth16, and sees the values as they are stored, after the
-// geometry before it. If these are integers, its results are rounded to integers within their range.
-//
-// The image must keep its size and its channels, otherwise the sample is an error.
-func ApplyPlanes(t PlanesTransform) Step { return planar{t} }
-
 type planar struct{ t PlanesTransform }
 
 func (s planar) String() string { return steps.Name(s.t) }
@@ -38,8 +25,6 @@ func (s planar) String() string { return steps.Name(s.t) }
 func (s planar) add(p *program) error {
 	o := &p.output
 	switch {
-	case s.t == nil:
-		return errors.New("want a PlanesTransform")
 	case o.float && o.tensor:
 		if err := p.notNested(); err != nil {
 			return err
@@ -58,15 +43,15 @@ func (s planar) add(p *program) error {
 	return nil
 }
 
-// beforeOwn is the error of a step after ApplyPlanes of the tensor.
+// beforeOwn is the error of a step after a PlanesTransform of the tensor.
 func (o *output) beforeOwn() error {
 	if len(o.own) > 0 {
-		return errors.New("want it before ApplyPlanes")
+		return errors.New("want it before a PlanesTransform")
 	}
 	return nil
 }
 
-// checkOwn is the error of a result that ApplyPlanes does not take.
+// checkOwn is the error of a result that a PlanesTransform does not take.
 func (o *output) checkOwn() error {
 	if len(o.own) > 0 && (!o.planar() || o.dtype != dataset.Float32) {
 		return fmt.Errorf("%v: wants a result of float32 and CHW", o.own[0])

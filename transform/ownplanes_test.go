@@ -32,7 +32,7 @@ func (f planes) String() string                                      { return "p
 func TestOwnStepsSeeTheTensor(t *testing.T) {
 	ds := photosOf(t, 3)
 	list := []transform.Item{transform.Resize([2]int{20, 24}), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
-	own := append(slices.Clone(list), transform.ApplyPlanes(negative{}), transform.ApplyPlanes(planes(func(m *transform.Planes, _ *rand.Rand) error {
+	own := append(slices.Clone(list), transform.Apply(negative{}), transform.Apply(planes(func(m *transform.Planes, _ *rand.Rand) error {
 		if m.Channels != 3 || m.Width != 24 || m.Height != 20 || m.Dtype != dataset.Float32 {
 			t.Errorf("%d channels of %d×%d pixels, %v", m.Channels, m.Width, m.Height, m.Dtype)
 		}
@@ -70,7 +70,7 @@ func TestOwnStepsSeeStoredValues(t *testing.T) {
 		}
 		return nil
 	})
-	got := deepValues[uint16](t, images(t, ds, transform.Depth16(1), transform.Crop(0, 1, 2, 2), transform.ApplyPlanes(half), transform.RandomHorizontalFlip(1)), 0)
+	got := deepValues[uint16](t, images(t, ds, transform.Depth16(1), transform.Crop(0, 1, 2, 2), transform.Apply(half), transform.RandomHorizontalFlip(1)), 0)
 	if want := []uint16{0, 0, 446, 65535}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -78,16 +78,16 @@ func TestOwnStepsSeeStoredValues(t *testing.T) {
 
 func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
 	ds := photosOf(t, 1)
-	resize, own := transform.Resize([2]int{8, 8}), transform.ApplyPlanes(negative{})
+	resize, own := transform.Resize([2]int{8, 8}), transform.Apply(negative{})
 	for _, test := range []struct {
 		list []transform.Item
 		want string
 	}{
 		{[]transform.Item{resize, own}, "want ToTensor or Depth16 before it"},
-		{[]transform.Item{resize, transform.ToTensor(), transform.ApplyPlanes(nil)}, "want a PlanesTransform"},
-		{[]transform.Item{resize, transform.ToTensor(), own, transform.Normalize([]float32{0}, []float32{1})}, "want it before ApplyPlanes"},
-		{[]transform.Item{resize, transform.ToTensor(), own, transform.RandomErasing(1)}, "want it before ApplyPlanes"},
-		{[]transform.Item{resize, transform.ToTensor(), own, transform.BGR()}, "want it before ApplyPlanes"},
+		{[]transform.Item{resize, transform.ToTensor(), transform.Apply(nil)}, "want a Transform, a SampleTransform or a PlanesTransform"},
+		{[]transform.Item{resize, transform.ToTensor(), own, transform.Normalize([]float32{0}, []float32{1})}, "want it before a PlanesTransform"},
+		{[]transform.Item{resize, transform.ToTensor(), own, transform.RandomErasing(1)}, "want it before a PlanesTransform"},
+		{[]transform.Item{resize, transform.ToTensor(), own, transform.BGR()}, "want it before a PlanesTransform"},
 		{[]transform.Item{resize, transform.ToTensor(), own, transform.Layout(transform.HWC)}, "wants a result of float32 and CHW"},
 	} {
 		if _, err := transform.Images(ds, test.list...); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -99,7 +99,7 @@ func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
 		"planes: wrong": func(*transform.Planes, *rand.Rand) error { return wrong },
 		"want 3 channels of 8×8 pixels (height×width) in 192 values of float32": func(m *transform.Planes, _ *rand.Rand) error { m.Width = 7; return nil },
 	} {
-		c, err := transform.Compile(resize, transform.ToTensor(), transform.ApplyPlanes(f))
+		c, err := transform.Compile(resize, transform.ToTensor(), transform.Apply(f))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,13 +152,13 @@ func TestOwnStepsSeeDeepImagesWithOtherFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := images(t, ds, transform.Depth16(1), transform.ApplySample(brighter{}, "label"), transform.RandomHorizontalFlip(1), transform.ApplySample(narrower{}))
+	x := images(t, ds, transform.Depth16(1), transform.Apply(brighter{}, "label"), transform.RandomHorizontalFlip(1), transform.Apply(narrower{}))
 	for i, want := range [][]uint16{{104, 102}, {208, 206}} {
 		if got := deepValues[uint16](t, x, i); !slices.Equal(got, want) {
 			t.Errorf("sample %d: got %v, want %v", i, got, want)
 		}
 	}
-	wrong := images(t, ds, transform.Depth16(1), transform.ApplySample(narrower{1}))
+	wrong := images(t, ds, transform.Depth16(1), transform.Apply(narrower{1}))
 	if _, err := dataset.At(t.Context(), wrong, 0); err == nil || !strings.Contains(err.Error(), "2 values for 2 channels of 1×2 pixels (height×width)") {
 		t.Errorf("got %v", err)
 	}
@@ -176,7 +176,7 @@ func TestNaNBecomes0InIntegers(t *testing.T) {
 		if dt == dataset.Uint16 {
 			ds = arrays(t, dt, dataset.Shape{1, 2}, dense.Bytes([]uint16{0, 7}))
 		}
-		x := images(t, ds, transform.Depth16(1), transform.ApplyPlanes(nan), transform.ToDtype(dt))
+		x := images(t, ds, transform.Depth16(1), transform.Apply(nan), transform.ToDtype(dt))
 		slot := slotsOf(t, x)[0]
 		if dt == dataset.Uint16 {
 			if got := dataset.Row[uint16](slot, 0); got[0] != 0 || got[1] != 0 {

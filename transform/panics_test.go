@@ -15,8 +15,12 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// unlucky is code of the user in all forms. It panics for images whose first value is 2.
-type unlucky struct{}
+// These are code of the user in all forms. They panic for images whose first value is 2.
+type (
+	unlucky       struct{}
+	unluckySample struct{}
+	unluckyPlanes struct{}
+)
 
 func unluckyAt(first int) {
 	if first == 2 {
@@ -29,12 +33,12 @@ func (unlucky) Apply(m *transform.Image, _ *rand.Rand) error {
 	return nil
 }
 
-func (unlucky) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+func (unluckySample) ApplySample(s *transform.Sample, _ *rand.Rand) error {
 	unluckyAt(int(s.Image.Pix[0]))
 	return nil
 }
 
-func (unlucky) ApplyPlanes(m *transform.Planes, _ *rand.Rand) error {
+func (unluckyPlanes) ApplyPlanes(m *transform.Planes, _ *rand.Rand) error {
 	unluckyAt(int(m.Pix[0] * 255))
 	return nil
 }
@@ -77,7 +81,7 @@ func plainFiles() dataset.Dataset {
 // stack is there once, and the other samples are well.
 func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
 	photo, seen := transform.Field("photo"), new(int)
-	see := transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error { *seen = int(s.Image.Pix[0]); return nil }))
+	see := transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error { *seen = int(s.Image.Pix[0]); return nil }))
 	for _, c := range []struct {
 		want  string
 		ds    dataset.Dataset
@@ -86,14 +90,14 @@ func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
 	}{
 		{want: "transform: transform_test.unlucky: field \"photo\": ",
 			ds: twoFields(), steps: []transform.Item{transform.Apply(unlucky{}), photo}},
-		{want: "transform: transform_test.unlucky of \"caption\": field \"photo\": ",
-			ds: twoFields(), steps: []transform.Item{photo, transform.RandomApply(1, transform.ApplySample(unlucky{}, "caption"))}},
+		{want: "transform: transform_test.unluckySample of \"caption\": field \"photo\": ",
+			ds: twoFields(), steps: []transform.Item{photo, transform.RandomApply(1, transform.Apply(unluckySample{}, "caption"))}},
 		{want: "transform: transform_test.unluckySize: field \"photo\": ",
-			ds: twoFields(), steps: []transform.Item{photo, see, transform.ApplySample(unluckySize{seen})}},
+			ds: twoFields(), steps: []transform.Item{photo, see, transform.Apply(unluckySize{seen})}},
 		{want: "transform: transform_test.unlucky: field \"views\": ",
 			ds: twoFields(), steps: []transform.Item{photo, transform.Views(2, transform.Apply(unlucky{}), transform.As("views"))}},
-		{want: "transform: transform_test.unlucky: field \"photo\": ",
-			ds: twoFields(), steps: []transform.Item{photo, transform.ToTensor(), transform.ApplyPlanes(unlucky{})}},
+		{want: "transform: transform_test.unluckyPlanes: field \"photo\": ",
+			ds: twoFields(), steps: []transform.Item{photo, transform.ToTensor(), transform.Apply(unluckyPlanes{})}},
 		{want: "transform: decode: plain: field \"photo\": ",
 			ds: plainFiles(), steps: []transform.Item{photo, plainDecoder, transform.CenterCrop(1)}, panic: "66"},
 		{want: "transform: decode: plain: field \"photo\": ",

@@ -141,7 +141,7 @@ func (p *program) belongs(f dataset.Field, w, h int) string {
 	case file:
 		return fieldCall("Mask", f.Name)
 	case w > 0 && !sized, f.Dtype.IsFloat():
-		return fmt.Sprintf("ApplySample(…, %q)", f.Name)
+		return fmt.Sprintf("Apply(…, %q)", f.Name)
 	case f.Dtype == dataset.Uint8 || f.Dtype == dataset.Uint16:
 		return fieldCall("Mask", f.Name)
 	}

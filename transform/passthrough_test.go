@@ -34,7 +34,7 @@ func fieldOfBytes(name string) dataset.Field {
 // TestForgottenFieldsAreErrors: what surely belongs to the image is not left as it is in silence.
 func TestForgottenFieldsAreErrors(t *testing.T) {
 	crop := transform.CenterCrop(2)
-	own := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }), "mask")
+	own := transform.Apply(step(func(*transform.Sample, *rand.Rand) error { return nil }), "mask")
 	mask := fieldOfBytes("mask")
 	array := dataset.Field{Name: "target", Dtype: dataset.Uint8, Shape: dataset.Shape{4, 6}}
 	wide := dataset.Field{Name: "target", Dtype: dataset.Int64, Shape: dataset.Shape{4, 6}}
@@ -56,8 +56,8 @@ func TestForgottenFieldsAreErrors(t *testing.T) {
 		{mask, []transform.Item{transform.RandAugment(2, 9)}, fmt.Sprintf(left, mask, "RandAugment(2, 9)", `Mask("mask")`, "mask")},
 		{array, []transform.Item{crop}, fmt.Sprintf(left, array, "CenterCrop(2)", `Mask("target")`, "target")},
 		{wide, []transform.Item{crop}, fmt.Sprintf(left, wide, "CenterCrop(2)", `Mask("target") of uint8 or uint16`, "target")},
-		{small, []transform.Item{crop}, fmt.Sprintf(left, small, "CenterCrop(2)", `ApplySample(…, "segments")`, "segments")},
-		{depth, []transform.Item{crop}, fmt.Sprintf(left, depth, "CenterCrop(2)", `ApplySample(…, "depth")`, "depth")},
+		{small, []transform.Item{crop}, fmt.Sprintf(left, small, "CenterCrop(2)", `Apply(…, "segments")`, "segments")},
+		{depth, []transform.Item{crop}, fmt.Sprintf(left, depth, "CenterCrop(2)", `Apply(…, "depth")`, "depth")},
 		{boxes, []transform.Item{crop}, fmt.Sprintf(left, boxes, "CenterCrop(2)", `Boxes("objects", XYXY) or another format`, "objects")},
 		{mask, []transform.Item{transform.PassThrough("masq"), transform.ToTensor()}, `transform: PassThrough("masq"): the dataset has no field "masq", only ` + fmt.Sprint(withField(mask, nil).Spec())},
 		{mask, []transform.Item{transform.PassThrough("image"), transform.ToTensor()}, `transform: PassThrough("image"): that is the field of the images`},
@@ -156,7 +156,7 @@ func TestThePlanListsWhatPassesThrough(t *testing.T) {
 		"  pass on   label int64 (n), mask uint8 (n)": last(transform.Images(scenes(t, 1),
 			transform.Boxes("boxes", transform.XYXY, transform.With("points"), transform.Apart("mask", "label")), crop)),
 		"  pass on   label int64 (n), points float32 (n, 2, 3)": last(transform.Images(scenes(t, 1),
-			transform.Mask("mask"), transform.Views(2, transform.ApplySample(step(nil), "boxes"), crop))),
+			transform.Mask("mask"), transform.Views(2, transform.Apply(step(nil), "boxes"), crop))),
 		"  store     uint8 HWC": last(transform.Images(withField(fieldOfBytes("mask"), nil), transform.Mask("mask"), transform.CenterCrop(2))),
 	} {
 		if got != want {

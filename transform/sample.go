@@ -31,7 +31,7 @@ type Sample struct {
 	// Planes is the image with Depth16, where those that NewPlanes has made may take its
 	// place. Integers are rounded after the call. Without Depth16 it is nil.
 	Planes *Planes
-	// Fields are the fields that [ApplySample] names, in that order, for [dataset.Row].
+	// Fields are the fields that [Apply] names, in that order, for [dataset.Row].
 	// Boxes, keypoints and masks are where the steps before have moved them. Values may
 	// change, but not the number of elements, except by [NewMask].
 	//
@@ -90,22 +90,6 @@ func (s *Sample) mustHold(call string, w, h int) {
 	}
 }
 
-// ApplySample makes a step from your own [SampleTransform], which gets the named fields. It
-// runs at its place in the list. A transform with a method Size moves the fields of [Boxes],
-// [Mask], [Masks] and [KeyPoints] itself: all of them must be named, and [NewMask] gives masks
-// their new size. ApplySample with fields cannot be used in [Compile].
-//
-// Among the steps of [Views] it runs once for every view. What moves with the image is that of the
-// view, and other fields are those of the sample, which all views see and change.
-//
-// Masks are moved last, in one pass. A step that names one of them needs a further pass for all
-// masks of the sample.
-//
-// To change the float32 result use [ApplyPlanes], and for results of other dtypes and
-// shapes [dataset.Map] over the result of Images: its function gets all fields, and their
-// random numbers.
-func ApplySample(t SampleTransform, fields ...string) Step { return sampled{t, fields} }
-
 type sampled struct {
 	t      SampleTransform
 	fields []string
@@ -122,9 +106,6 @@ func (s sampled) String() string {
 type sizer interface{ Size(w, h int) (int, int) }
 
 func (s sampled) add(p *program) error {
-	if s.t == nil {
-		return errors.New("want a SampleTransform")
-	}
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}

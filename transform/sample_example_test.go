@@ -26,7 +26,7 @@ func (anonymous) ApplySample(s *transform.Sample, _ *rand.Rand) error {
 }
 
 // A step of your own sees the boxes where the crop before it has moved them.
-func ExampleApplySample() {
+func ExampleApply_sample() {
 	spec := dataset.Spec{
 		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{4, 6}},
 		{Name: "faces", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
@@ -40,7 +40,7 @@ func ExampleApplySample() {
 	})
 	images, err := transform.Images(ds,
 		transform.Boxes("faces", transform.XYXY), transform.Crop(1, 1, 3, 5),
-		transform.ApplySample(anonymous{}, "faces"), transform.Grayscale(1), transform.PILToTensor())
+		transform.Apply(anonymous{}, "faces"), transform.Grayscale(1), transform.PILToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func (fade) ApplySample(s *transform.Sample, _ *rand.Rand) error {
 }
 
 // A step of your own sees the mask where the flip before it has moved it.
-func ExampleApplySample_mask() {
+func ExampleApply_mask() {
 	spec := dataset.Spec{
 		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 4}},
 		{Name: "mask", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 4}},
@@ -78,7 +78,7 @@ func ExampleApplySample_mask() {
 	})
 	images, err := transform.Images(ds,
 		transform.Mask("mask", transform.Dtype(dataset.Int64)), transform.RandomHorizontalFlip(1),
-		transform.ApplySample(fade{}, "mask"), transform.Grayscale(1), transform.PILToTensor())
+		transform.Apply(fade{}, "mask"), transform.Grayscale(1), transform.PILToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func ExampleNewMask() {
 		return nil
 	})
 	images, err := transform.Images(ds,
-		transform.Mask("mask"), transform.ApplySample(transposed{}, "mask"), transform.Grayscale(1), transform.PILToTensor())
+		transform.Mask("mask"), transform.Apply(transposed{}, "mask"), transform.Grayscale(1), transform.PILToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func TestOwnStepSeesFieldsAsEarlierStepsLeaveThem(t *testing.T) {
 		return nil
 	})
 	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
-		transform.ApplySample(paint, "boxes", "label"), transform.RandomHorizontalFlip(1))
+		transform.Apply(paint, "boxes", "label"), transform.RandomHorizontalFlip(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0])
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Views(2, transform.ApplySample(halver{halved}), transform.ApplySample(paint, "label"), transform.Crop(0, 0, 1, 2)))
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Views(2, transform.Apply(halver{halved}), transform.Apply(paint, "label"), transform.Crop(0, 0, 1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	for want, inner := range map[string]transform.Item{
-		`transform: Views(2, …): step of "x": the dataset has no field "x"`: transform.ApplySample(paint, "x"),
+		`transform: Views(2, …): step of "x": the dataset has no field "x"`: transform.Apply(paint, "x"),
 		`Views(2, …): has no option Decoder`:                                plainDecoder,
 	} {
 		if _, err := transform.Images(boxedImage(), transform.Views(2, inner, transform.Crop(0, 0, 1, 2))); err == nil || !strings.Contains(err.Error(), want) {
@@ -114,7 +114,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 }
 
 func TestOwnStepMayChangeTheSize(t *testing.T) {
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.RandomHorizontalFlip(1), transform.ApplySample(halver{halved}), transform.Crop(1, 0, 1, 2))
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.RandomHorizontalFlip(1), transform.Apply(halver{halved}), transform.Crop(1, 0, 1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,11 @@ func TestOwnStepMayChangeTheSize(t *testing.T) {
 }
 
 func TestOwnStepOfVaryingSizeNeedsRagged(t *testing.T) {
-	_, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.ApplySample(anySize{halved}))
+	_, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Apply(anySize{halved}))
 	if err == nil {
 		t.Error("no error without Ragged")
 	}
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.ApplySample(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Apply(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,23 +161,23 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 		steps []transform.Item
 		want  string
 	}{
-		{[]transform.Item{transform.ApplySample(nil)}, "transform: Apply(nil): want a SampleTransform"},
-		{[]transform.Item{transform.ApplySample(none, "x")}, `transform: step of "x": the dataset has no field "x", only image uint8 (4, 6, 3), label int64 (), boxes float32 (n, 4), mask uint8 (4, 6)`},
-		{[]transform.Item{transform.ApplySample(none, "image")}, `transform: step of "image": that is the field of the images`},
-		{[]transform.Item{boxes, transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["boxes"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
-		{[]transform.Item{transform.Mask("mask"), transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
-		{[]transform.Item{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
-		{[]transform.Item{transform.ApplySample(step(halved))}, "transform: step: made 2×3 pixels (height×width) in 24 bytes, want 4×6 pixels (height×width) in 96 bytes: a step that changes the size has a method Size"},
-		{[]transform.Item{transform.PassThrough("boxes", "mask"), transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 4×6 pixels (height×width) in 96 bytes, want 2×3 pixels (height×width) in 24 bytes: a step that changes the size has a method Size"},
-		{[]transform.Item{transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		{[]transform.Item{transform.Apply(nil)}, "transform: Apply(nil): want a Transform, a SampleTransform or a PlanesTransform"},
+		{[]transform.Item{transform.Apply(none, "x")}, `transform: step of "x": the dataset has no field "x", only image uint8 (4, 6, 3), label int64 (), boxes float32 (n, 4), mask uint8 (4, 6)`},
+		{[]transform.Item{transform.Apply(none, "image")}, `transform: step of "image": that is the field of the images`},
+		{[]transform.Item{boxes, transform.Apply(halver{halved})}, `transform: step: changes the size: name the fields ["boxes"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
+		{[]transform.Item{transform.Mask("mask"), transform.Apply(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
+		{[]transform.Item{transform.ToTensor(), transform.Apply(none)}, "transform: step: must come before ToTensor and PILToTensor"},
+		{[]transform.Item{transform.Apply(step(halved))}, "transform: step: made 2×3 pixels (height×width) in 24 bytes, want 4×6 pixels (height×width) in 96 bytes: a step that changes the size has a method Size"},
+		{[]transform.Item{transform.PassThrough("boxes", "mask"), transform.Apply(halver{none.ApplySample})}, "transform: step: made 4×6 pixels (height×width) in 96 bytes, want 2×3 pixels (height×width) in 24 bytes: a step that changes the size has a method Size"},
+		{[]transform.Item{transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Image = &transform.Image{}
 			return nil
 		}))}, "transform: step: set Sample.Image to an image of its own: want the Image that was there, or one that Sample.New has made"},
-		{[]transform.Item{boxes, transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		{[]transform.Item{boxes, transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			dataset.Grow[float32](s.Fields, 0, 3)
 			return nil
 		}), "boxes")}, `transform: step of "boxes": changed field "boxes" from 32 to 48 bytes: want as many as before`},
-		{[]transform.Item{transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return bad }))}, "transform: step: bad sample"},
+		{[]transform.Item{transform.Apply(step(func(*transform.Sample, *rand.Rand) error { return bad }))}, "transform: step: bad sample"},
 	} {
 		images, err := transform.Images(boxedImage(), c.steps...)
 		if err == nil {
@@ -191,10 +191,10 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
-	if _, err := transform.Compile(transform.Resize([2]int{2, 2}), transform.ApplySample(none, "label")); err == nil || err.Error() != `transform: step of "label": a single image has no other fields` {
+	if _, err := transform.Compile(transform.Resize([2]int{2, 2}), transform.Apply(none, "label")); err == nil || err.Error() != `transform: step of "label": a single image has no other fields` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := transform.Compile(transform.Resize([2]int{4, 4}), transform.ApplySample(halver{halved})); err != nil {
+	if _, err := transform.Compile(transform.Resize([2]int{4, 4}), transform.Apply(halver{halved})); err != nil {
 		t.Error(err)
 	}
 }
@@ -204,7 +204,7 @@ func TestOwnStepsAllocateNothing(t *testing.T) {
 		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0]) + uint8(r.IntN(2))
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.ApplySample(touch, "label"), transform.ApplySample(halver{halved}))
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Apply(touch, "label"), transform.Apply(halver{halved}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestOwnStepsAllocateNothing(t *testing.T) {
 // TestOwnStepsAreAmongThoseOfRandomSteps draws steps that see fields and change the size.
 func TestOwnStepsAreAmongThoseOfRandomSteps(t *testing.T) {
 	add := func(n int64) transform.Step {
-		return transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		return transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			label := dataset.Row[int64](s.Fields, 0)
 			label[0] = 10*label[0] + n
 			return nil
@@ -233,7 +233,7 @@ func TestOwnStepsAreAmongThoseOfRandomSteps(t *testing.T) {
 	}
 	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"),
 		transform.RandomApply(1, transform.RandomOrder(add(1), add(2))), transform.RandomApply(0, add(3)),
-		transform.RandomChoice(transform.ApplySample(halver{halved}), transform.Compose(transform.ApplySample(halver{halved}), add(4)), transform.P(0, 1)))
+		transform.RandomChoice(transform.Apply(halver{halved}), transform.Compose(transform.Apply(halver{halved}), add(4)), transform.P(0, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestOwnStepsAreAmongThoseOfRandomSteps(t *testing.T) {
 	if got, want := s["image"].Shape(), (dataset.Shape{2, 3, 3}); !slices.Equal(got, want) {
 		t.Errorf("shape %v, want %v", got, want)
 	}
-	if _, err := transform.Images(boxedImage(), transform.RandomApply(0.5, transform.ApplySample(step(nil), "x"))); err == nil ||
+	if _, err := transform.Images(boxedImage(), transform.RandomApply(0.5, transform.Apply(step(nil), "x"))); err == nil ||
 		!strings.Contains(err.Error(), `the dataset has no field "x"`) {
 		t.Errorf("an unknown field: %v", err)
 	}
@@ -264,7 +264,7 @@ func TestOwnStepThatChangesTheSizeMovesBoxes(t *testing.T) {
 		return halved(s, r)
 	})
 	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY),
-		transform.ApplySample(halver{shrink}, "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 2, 3), transform.SanitizeBoundingBoxes())
+		transform.Apply(halver{shrink}, "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 2, 3), transform.SanitizeBoundingBoxes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestOwnStepsOfViewsHaveTheBoxesOfTheirView(t *testing.T) {
 		return nil
 	})
 	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY),
-		transform.Views(2, transform.ApplySample(right, "boxes"), transform.RandomHorizontalFlip(1)))
+		transform.Views(2, transform.Apply(right, "boxes"), transform.RandomHorizontalFlip(1)))
 	if err != nil {
 		t.Fatal(err)
 	}

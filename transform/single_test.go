@@ -139,7 +139,7 @@ func TestWrongSingleSamplesAreErrors(t *testing.T) {
 		}
 	}
 	// A panic of an own step does not take a reader away.
-	panics, err := transform.CompileSamples(dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 3}}}, transform.ApplySample(failing), transform.CenterCrop(1))
+	panics, err := transform.CompileSamples(dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 3}}}, transform.Apply(failing), transform.CenterCrop(1))
 	if err != nil {
 		t.Fatal(err)
 	}

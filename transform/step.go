@@ -25,23 +25,67 @@ type Transform interface {
 	Apply(img *Image, r *rand.Rand) error
 }
 
-// Apply makes a step from your own Transform. It runs at its place in the list:
-// it sees the image after all steps before it, and must come before ToTensor; after
-// that use [ApplyPlanes]. It must keep the image's size,
-// otherwise the sample is an error. So is an error or a panic of the Transform: see
-// [dataset.PanicError]. The step prints as the Transform does.
-func Apply(t Transform) Step { return custom{t} }
+// Apply makes a step of your own from a [Transform], a [SampleTransform] or a [PlanesTransform]. It runs at its
+// place in the list, and prints as t does. An error or a panic of it is an error of the sample: see
+// [dataset.PanicError].
+//
+// A Transform sees the image after all steps before it, and must come before [ToTensor]. It must keep the image's
+// size.
+//
+// A SampleTransform sees that image with the named fields of its sample, which the other two cannot have. One with a
+// method Size moves the fields of [Boxes], [Mask], [Masks] and [KeyPoints] itself: all of them must be named, and
+// [NewMask] gives masks their new size. Fields cannot be used in [Compile]. Among the steps of [Views] it runs once
+// for every view: what moves with the image is that of the view, and other fields are those of the sample, which all
+// views see and change. Masks are moved last, in one pass; a step that names one of them needs a further pass for all
+// masks of the sample.
+//
+// After ToTensor a PlanesTransform sees the result of shape (channels, h, w) in the memory of the batch, with or
+// without [Depth16]: as floats from 0 to 1, after [Normalize] and [RandomErasing], which must come before it, and with
+// the zeros of [PadTo]. The result must be float32 and CHW. Before ToTensor it needs Depth16, and sees the values as
+// they are stored, after the geometry before it. If these are integers, its results are rounded to integers within
+// their range. The image must keep its size and its channels.
+//
+// For results of other dtypes and shapes use [dataset.Map] over the result of Images: its function gets all fields, and
+// their random numbers.
+func Apply(t any, fields ...string) Step {
+	var is []Step
+	if t, ok := t.(Transform); ok {
+		is = append(is, custom{t})
+	}
+	if t, ok := t.(PlanesTransform); ok {
+		is = append(is, planar{t})
+	}
+	if len(is) > 0 && len(fields) > 0 {
+		return unfit{t, "only a SampleTransform has fields"}
+	}
+	if t, ok := t.(SampleTransform); ok {
+		is = append(is, sampled{t, fields})
+	}
+	switch len(is) {
+	case 0:
+		return unfit{t, "want a Transform, a SampleTransform or a PlanesTransform"}
+	case 1:
+		return is[0]
+	}
+	return unfit{t, "want only one of Transform, SampleTransform and PlanesTransform"}
+}
+
+// An unfit is what Apply does not take.
+type unfit struct {
+	t    any
+	want string
+}
+
+func (u unfit) String() string       { return steps.Name(u.t) }
+func (u unfit) add(p *program) error { return errors.New(u.want) }
 
 type custom struct{ t Transform }
 
 func (c custom) String() string { return steps.Name(c.t) }
 
 func (c custom) add(p *program) error {
-	if c.t == nil {
-		return errors.New("want a Transform")
-	}
 	if err := p.beforeTensor(); err != nil {
-		return fmt.Errorf("%w (ApplyPlanes is for steps of your own after ToTensor)", err)
+		return fmt.Errorf("%w (a PlanesTransform may come after it)", err)
 	}
 	return p.editBytes(c)
 }
@@ -55,7 +99,7 @@ func (c custom) edit(e *engine, r *rand.Rand) error {
 		return fmt.Errorf("transform: %v: %w", c, err)
 	}
 	if img.Width != w || img.Height != h || len(img.Pix) != 4*w*h {
-		return fmt.Errorf("transform: %v: made %s, want %s: only ApplySample may change the size",
+		return fmt.Errorf("transform: %v: made %s, want %s: only a SampleTransform may change the size",
 			c, sizeOf(img.Width, img.Height, len(img.Pix)), sizeOf(w, h, 4*w*h))
 	}
 	return nil

@@ -48,7 +48,7 @@ type output struct {
 	factor float64 // of Rescale; 0 without it
 	cast   bool    // ToDtype was there
 
-	own []planar // the steps of ApplyPlanes after ToTensor
+	own []planar // the PlanesTransforms after ToTensor
 
 	table    [3][256]float32 // per channel: the result of each byte, if float
 	mean     [3]float32      // of the last Normalize

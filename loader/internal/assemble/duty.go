@@ -106,7 +106,7 @@ func (l *Loop) open(w *worker) *Job {
 	if l.fatal != nil || l.ctx.Err() != nil {
 		return nil
 	}
-	if !l.advance() {
+	if !l.t.cfg.Pool.Room() || !l.advance() {
 		return nil
 	}
 	s := l.t.cfg.Pool.Take()

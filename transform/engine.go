@@ -77,11 +77,10 @@ type frame interface {
 
 // newFrame is memory for images of a program.
 func newFrame(p *program) frame {
-	d := p.deep
-	if d == nil {
-		return &byteFrame{pillow: p.pillow}
+	if d := p.deep; d != nil {
+		return &floatFrame{stored: d.channels, Floats: raster.Floats{Planes: raster.Planes{Channels: d.channels}, Fill: d.fill}}
 	}
-	return &floatFrame{stored: d.channels, plan: d, Floats: raster.Floats{Planes: raster.Planes{Channels: d.channels}, Fill: d.fill}}
+	return &byteFrame{pillow: p.pillow}
 }
 
 // begin starts with an image of w×h pixels that is still in src.

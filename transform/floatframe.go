@@ -25,7 +25,6 @@ type valueSource interface {
 // A floatFrame is a frame of the values of Depth16: planes of float32.
 type floatFrame struct {
 	raster.Floats
-	plan   *deepPlan
 	stored int // the channels of the files or arrays
 
 	x, y   resize.FloatWeights
@@ -189,7 +188,7 @@ func (f *floatFrame) store(l *lane, out []byte, r *rand.Rand) error {
 			}
 			f.rowOf(v, row, from, y)
 			if o.float {
-				f.plan.scale(o, row, c, f.Dtype)
+				l.deep.scale(o, row, c, f.Dtype)
 			}
 			if !direct {
 				o.storeRow(out, row, c, y)

@@ -152,3 +152,153 @@ func (a Augmentation) mapping(magnitude float64, w, h int) Mapping {
 func MildScheme(bins int) Scheme {
 	return Scheme{bins: bins, shear: 0.3, rotate: 30, move: 1.0 / 3, relative: true, enhance: 0.9, bits: 4, drop: 4}
 }
+
+// MixBegin remembers the image, and begins a sum with weight times it.
+func (m *Bytes) MixBegin(weight float32) {
+	m.before, m.sum = Grow(m.before, len(m.Pix)), GrowFloats(m.sum, len(m.Pix))
+	copy(m.before, m.Pix)
+	for i, v := range m.Pix {
+		m.sum[i] = weight * float32(v)
+	}
+}
+
+// MixAgain makes the image what it was when the sum began.
+func (m *Bytes) MixAgain() { copy(m.Pix, m.before) }
+
+// MixAdd adds weight times the image to the sum.
+func (m *Bytes) MixAdd(weight float32) {
+	sum := m.sum[:len(m.Pix)]
+	for i, v := range m.Pix {
+		sum[i] += float32(weight * float32(v))
+	}
+}
+
+// MixEnd makes the image the sum, rounded down.
+func (m *Bytes) MixEnd() {
+	pix := m.Pix[:len(m.sum)]
+	for i, v := range m.sum {
+		pix[i] = uint8(min(max(v, 0), 255))
+	}
+}
+
+// MixBegin remembers the image, and begins a sum with weight times it.
+func (m *Floats) MixBegin(weight float32) {
+	m.before, m.sum = GrowFloats(m.before, len(m.Pix)), GrowFloats(m.sum, len(m.Pix))
+	copy(m.before, m.Pix)
+	for i, v := range m.Pix {
+		m.sum[i] = weight * v
+	}
+}
+
+// MixAgain makes the image what it was when the sum began.
+func (m *Floats) MixAgain() { copy(m.Pix, m.before) }
+
+// MixAdd adds weight times the image to the sum.
+func (m *Floats) MixAdd(weight float32) {
+	for i, v := range m.Pix {
+		m.sum[i] += float32(weight * v)
+	}
+}
+
+// MixEnd makes the image the sum. Integers lose their fraction.
+func (m *Floats) MixEnd() {
+	copy(m.Pix, m.sum)
+	if d := m.depth(); d.Whole {
+		for i, v := range m.Pix {
+			m.Pix[i] = d.trunc(v)
+		}
+	}
+}
+
+// A Choice is an augmentation of a policy, with its probability and the bin of its magnitude.
+type Choice struct {
+	Of  Augmentation
+	P   float64
+	Bin int
+}
+
+// Policies are from the paper's appendix, as torchvision lists them: those
+// of ImageNet, CIFAR-10 and SVHN, each of which is a list of pairs.
+var Policies = [...][25][2]Choice{
+	{ // ImageNet
+		{{Posterization, 0.4, 8}, {Rotation, 0.6, 9}},
+		{{Solarization, 0.6, 5}, {AutoContrast, 0.6, 0}},
+		{{Equalization, 0.8, 0}, {Equalization, 0.6, 0}},
+		{{Posterization, 0.6, 7}, {Posterization, 0.6, 6}},
+		{{Equalization, 0.4, 0}, {Solarization, 0.2, 4}},
+		{{Equalization, 0.4, 0}, {Rotation, 0.8, 8}},
+		{{Solarization, 0.6, 3}, {Equalization, 0.6, 0}},
+		{{Posterization, 0.8, 5}, {Equalization, 1, 0}},
+		{{Rotation, 0.2, 3}, {Solarization, 0.6, 8}},
+		{{Equalization, 0.6, 0}, {Posterization, 0.4, 6}},
+		{{Rotation, 0.8, 8}, {Colour, 0.4, 0}},
+		{{Rotation, 0.4, 9}, {Equalization, 0.6, 0}},
+		{{Equalization, 0, 0}, {Equalization, 0.8, 0}},
+		{{Inversion, 0.6, 0}, {Equalization, 1, 0}},
+		{{Colour, 0.6, 4}, {Contrast, 1, 8}},
+		{{Rotation, 0.8, 8}, {Colour, 1, 2}},
+		{{Colour, 0.8, 8}, {Solarization, 0.8, 7}},
+		{{Sharpness, 0.4, 7}, {Inversion, 0.6, 0}},
+		{{ShearX, 0.6, 5}, {Equalization, 1, 0}},
+		{{Colour, 0.4, 0}, {Equalization, 0.6, 0}},
+		{{Equalization, 0.4, 0}, {Solarization, 0.2, 4}},
+		{{Solarization, 0.6, 5}, {AutoContrast, 0.6, 0}},
+		{{Inversion, 0.6, 0}, {Equalization, 1, 0}},
+		{{Colour, 0.6, 4}, {Contrast, 1, 8}},
+		{{Equalization, 0.8, 0}, {Equalization, 0.6, 0}},
+	},
+	{ // CIFAR10
+		{{Inversion, 0.1, 0}, {Contrast, 0.2, 6}},
+		{{Rotation, 0.7, 2}, {TranslateX, 0.3, 9}},
+		{{Sharpness, 0.8, 1}, {Sharpness, 0.9, 3}},
+		{{ShearY, 0.5, 8}, {TranslateY, 0.7, 9}},
+		{{AutoContrast, 0.5, 0}, {Equalization, 0.9, 0}},
+		{{ShearY, 0.2, 7}, {Posterization, 0.3, 7}},
+		{{Colour, 0.4, 3}, {Brightness, 0.6, 7}},
+		{{Sharpness, 0.3, 9}, {Brightness, 0.7, 9}},
+		{{Equalization, 0.6, 0}, {Equalization, 0.5, 0}},
+		{{Contrast, 0.6, 7}, {Sharpness, 0.6, 5}},
+		{{Colour, 0.7, 7}, {TranslateX, 0.5, 8}},
+		{{Equalization, 0.3, 0}, {AutoContrast, 0.4, 0}},
+		{{TranslateY, 0.4, 3}, {Sharpness, 0.2, 6}},
+		{{Brightness, 0.9, 6}, {Colour, 0.2, 8}},
+		{{Solarization, 0.5, 2}, {Inversion, 0, 0}},
+		{{Equalization, 0.2, 0}, {AutoContrast, 0.6, 0}},
+		{{Equalization, 0.2, 0}, {Equalization, 0.6, 0}},
+		{{Colour, 0.9, 9}, {Equalization, 0.6, 0}},
+		{{AutoContrast, 0.8, 0}, {Solarization, 0.2, 8}},
+		{{Brightness, 0.1, 3}, {Colour, 0.7, 0}},
+		{{Solarization, 0.4, 5}, {AutoContrast, 0.9, 0}},
+		{{TranslateY, 0.9, 9}, {TranslateY, 0.7, 9}},
+		{{AutoContrast, 0.9, 0}, {Solarization, 0.8, 3}},
+		{{Equalization, 0.8, 0}, {Inversion, 0.1, 0}},
+		{{TranslateY, 0.7, 9}, {AutoContrast, 0.9, 0}},
+	},
+	{ // SVHN
+		{{ShearX, 0.9, 4}, {Inversion, 0.2, 0}},
+		{{ShearY, 0.9, 8}, {Inversion, 0.7, 0}},
+		{{Equalization, 0.6, 0}, {Solarization, 0.6, 6}},
+		{{Inversion, 0.9, 0}, {Equalization, 0.6, 0}},
+		{{Equalization, 0.6, 0}, {Rotation, 0.9, 3}},
+		{{ShearX, 0.9, 4}, {AutoContrast, 0.8, 0}},
+		{{ShearY, 0.9, 8}, {Inversion, 0.4, 0}},
+		{{ShearY, 0.9, 5}, {Solarization, 0.2, 6}},
+		{{Inversion, 0.9, 0}, {AutoContrast, 0.8, 0}},
+		{{Equalization, 0.6, 0}, {Rotation, 0.9, 3}},
+		{{ShearX, 0.9, 4}, {Solarization, 0.3, 3}},
+		{{ShearY, 0.8, 8}, {Inversion, 0.7, 0}},
+		{{Equalization, 0.9, 0}, {TranslateY, 0.6, 6}},
+		{{Inversion, 0.9, 0}, {Equalization, 0.6, 0}},
+		{{Contrast, 0.3, 3}, {Rotation, 0.8, 4}},
+		{{Inversion, 0.8, 0}, {TranslateY, 0, 2}},
+		{{ShearY, 0.7, 6}, {Solarization, 0.4, 8}},
+		{{Inversion, 0.6, 0}, {Rotation, 0.8, 4}},
+		{{ShearY, 0.3, 7}, {TranslateX, 0.9, 3}},
+		{{ShearX, 0.1, 6}, {Inversion, 0.6, 0}},
+		{{Solarization, 0.7, 2}, {TranslateY, 0.6, 7}},
+		{{ShearY, 0.8, 4}, {Inversion, 0.8, 0}},
+		{{ShearX, 0.7, 9}, {TranslateY, 0.8, 3}},
+		{{ShearY, 0.8, 5}, {AutoContrast, 0.7, 0}},
+		{{ShearX, 0.7, 2}, {Inversion, 0.1, 0}},
+	},
+}

@@ -101,6 +101,7 @@ var trusted = map[string]string{
 	"internal/npy":                    "a header has 64 KiB at most, and no more numbers than it has bytes",
 	"loader/internal/plan":            "encodes",
 	"sampler":                         "encodes",
+	"transform/internal/raster":       "computes with pixels that are in memory",
 }
 
 // TestEveryParserHasABudget fails for a package that decodes something, or has a fuzz target, and does not

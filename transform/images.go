@@ -1,6 +1,15 @@
 // Package transform prepares images: it decodes, resizes, crops, augments and
 // normalises them. Its steps have the names of torchvision's transforms and
-// compute the same as those do on PIL images.
+// compute the same as those do on PIL images. The bytes of a picture become a
+// model's input in three lines:
+//
+//	model, err := transform.Compile(transform.Resize(256), transform.CenterCrop(224), transform.ToTensor())
+//	values := make([]float32, model.Spec()[0].Elements()) // of the shape (3, 224, 224)
+//	err = model.Into(values, transform.File(jpeg))
+//
+// Steps take options with torchvision's keyword names: Resize(256,
+// Interpolation(Bicubic)). Settings, such as [MaxPixels] and [Boxes], are options too,
+// and stand anywhere in the list.
 //
 // [Images] applies a list of steps to the images of a dataset. [Compile] is for
 // single images. Both first compile the list: consecutive resizes, crops and

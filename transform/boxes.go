@@ -1,9 +1,11 @@
 package transform
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // A BoxFormat says what the four numbers of a box are, in pixels. The edges of
@@ -33,49 +35,45 @@ func (f BoxFormat) check() error {
 	return nil
 }
 
-// Boxes says that a field holds bounding boxes of the image: all steps move them
-// with it, as torchvision moves tv_tensors.BoundingBoxes. The field is ragged
-// float32 with rows of 4 numbers. Crops and pads clamp boxes to the image. Boxes
-// that are empty then stay, until [SanitizeBoundingBoxes] removes them.
+// formatOf is the format of a kind of fields, if it is one of boxes.
+func formatOf(k dataset.Kind) (BoxFormat, bool) {
+	return BoxFormat(k - dataset.BoxesXYXY), k.IsBoxes()
+}
+
+// kind is the inverse of formatOf.
+func (f BoxFormat) kind() dataset.Kind { return dataset.BoxesXYXY + dataset.Kind(f) }
+
+// Boxes says that a field of the dataset holds bounding boxes of the image, where the dataset
+// does not say it itself ([dataset.Field.Kind]): all steps move them with the image, as
+// torchvision moves tv_tensors.BoundingBoxes. The field is ragged float32 with rows of 4
+// numbers. Crops and pads clamp boxes to the image. Boxes that are empty then stay, until
+// [SanitizeBoundingBoxes] removes them.
 //
-// [With] names the fields that have a row per box. So that none is forgotten, it is an error of
-// [Images] if a ragged field of the dataset is named neither by With nor by [Apart] nor by another
-// option or step.
+// Options: [With] names the ragged fields that have a row per box, beside those that say it in
+// [dataset.Field.Of].
 func Boxes(field string, format BoxFormat, options ...Option) Option {
-	b := boxField{calling("Boxes", keyWith|keyApart, arguments{}, options, quoted(field)[0], format), field, format}
-	return setting(b.call, b.add)
-}
-
-type boxField struct {
-	*call
-	name   string
-	format BoxFormat
-}
-
-// checkRows checks the fields that have a row per element of a field.
-func checkRows(field string, rows []string) error {
-	for i, r := range rows {
-		if r == "" || r == field || slices.Contains(rows[:i], r) {
-			return fmt.Errorf("want other fields, each once, not %q", r)
+	c := calling("Boxes", keyWith, arguments{}, options, quoted(field)[0], format)
+	return declare(c, field, func(p *program) error {
+		if err := errors.Join(format.check(), checkRows(field, c.rows)); err != nil {
+			return err
 		}
-	}
-	return nil
+		if b := p.annotated.boxes; len(b) > 0 {
+			return fmt.Errorf("must come only once: field %q holds boxes, too (dataset.Select leaves fields out)", b[0].field)
+		}
+		p.annotated.boxes = append(p.annotated.boxes, boxField{field, format, c.rows})
+		return nil
+	})
 }
 
-func (s boxField) add(p *program) error {
-	if err := p.declare(s.name); err != nil {
-		return err
-	}
-	if err := s.format.check(); err != nil {
-		return err
-	}
-	if err := checkRows(s.name, slices.Concat(s.rows, s.apart)); err != nil {
-		return err
-	}
-	p.annotated.boxes = append(p.annotated.boxes, s)
-	p.plan = append(p.plan, "move      "+s.String())
-	return nil
+// boxField is a field of boxes.
+type boxField struct {
+	field  string
+	format BoxFormat // in the dataset
+	rows   []string  // fields with a row per box
 }
+
+// String prints the option that declares the field.
+func (b boxField) String() string { return rowsCall("Boxes", b.field, b.rows, b.format) }
 
 // toXYXY converts a box of any format, with torchvision's arithmetic.
 func toXYXY(b [4]float32, f BoxFormat) [4]float32 {
@@ -174,13 +172,14 @@ func (p *program) marks(text string, mark func(a *annotations)) error {
 	return nil
 }
 
-// ConvertBoundingBoxFormat changes the format of the boxes. It needs [Boxes].
+// ConvertBoundingBoxFormat changes the format of the boxes. It needs boxes.
 func ConvertBoundingBoxFormat(to BoxFormat) Step {
 	c := named("ConvertBoundingBoxFormat", to)
 	return simple{c, func(p *program) error {
 		if err := to.check(); err != nil {
 			return err
 		}
+		p.annotated.format = to
 		return p.marks(c.String(), func(a *annotations) {
 			for b := a.box; len(b) >= 4; b = b[4:] {
 				v := convertBox([4]float32(b), a.format, to)
@@ -192,7 +191,7 @@ func ConvertBoundingBoxFormat(to BoxFormat) Step {
 }
 
 // ClampBoundingBoxes clamps the boxes to the image. Crops and pads do that already,
-// so it is for boxes that the dataset itself lets reach beyond it. It needs [Boxes].
+// so it is for boxes that the dataset itself lets reach beyond it. It needs boxes.
 func ClampBoundingBoxes() Step {
 	c := named("ClampBoundingBoxes")
 	return simple{c, func(p *program) error { return p.marks(c.String(), (*annotations).clampBoxes) }}

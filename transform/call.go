@@ -180,7 +180,6 @@ const (
 	keyDtype
 	keySegmentIDs
 	keyWith
-	keyApart
 )
 
 // arguments are the values of the options that steps have.
@@ -222,5 +221,5 @@ type arguments struct {
 	probability   float64
 	dtype         dataset.Dtype
 	ids           bool
-	rows, apart   []string
+	rows          []string
 }

@@ -113,9 +113,6 @@ func (s control) add(p *program) error {
 		p.samplings = append(p.samplings, inner.samplings...)
 		lazy = lazy && !inner.pixels
 		how = max(how, inner.how)
-		if p.mover == "" {
-			p.mover = inner.mover
-		}
 	}
 	if wrong {
 		return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -17,8 +16,8 @@ type annotated struct {
 	masks  []maskField
 	points []pointField
 
-	removes bool     // SanitizeKeyPoints was there
-	passed  []string // fields that PassThrough names
+	format  BoxFormat // of the boxes in the results
+	removes bool      // SanitizeKeyPoints was there
 }
 
 func (a *annotated) any() bool { return len(a.boxes)+len(a.masks)+len(a.points) > 0 }
@@ -41,50 +40,129 @@ func (a *annotated) still() error {
 
 func (p *program) needBoxes() error {
 	if len(p.annotated.boxes) == 0 {
-		return errors.New("want Boxes")
+		return errors.New("want Boxes, or a dataset that says which field they are")
 	}
 	return p.beforeTensor()
 }
 
-// declare checks an option that names a field, and that the name is new.
-func (p *program) declare(field string) error {
-	if field == "" {
-		return errors.New("want a field's name")
-	}
-	if slices.Contains(p.names(), field) {
-		return errors.New("the field is declared already")
-	}
-	return nil
+// declare makes the option that declares a field: add checks it and adds it to the program.
+func declare(c *call, field string, add func(p *program) error) Option {
+	return Option{call: c, several: true, use: func(p *program) error {
+		if field == "" {
+			return errors.New("want a field's name")
+		}
+		if slices.Contains(p.names(), field) {
+			return errors.New("the field is declared already")
+		}
+		return add(p)
+	}}
 }
 
 // names are the fields that have been declared.
 func (a *annotated) names() []string {
 	var names []string
 	for _, b := range a.boxes {
-		names = append(names, b.name)
+		names = append(names, b.field)
 	}
 	for _, m := range a.masks {
 		names = append(names, m.name)
 	}
 	for _, k := range a.points {
-		names = append(names, k.name)
+		names = append(names, k.field)
 	}
 	return names
 }
 
-// calls are the steps that have declared them.
+// handled are the fields that move, and those that have a row per element of them.
+func (a *annotated) handled() []string {
+	names := a.names()
+	for _, b := range a.boxes {
+		names = append(names, b.rows...)
+	}
+	for _, k := range a.points {
+		names = append(names, k.rows...)
+	}
+	return names
+}
+
+// calls are the options that declare the fields.
 func (a *annotated) calls() []string {
 	var calls []string
 	for _, b := range a.boxes {
 		calls = append(calls, b.String())
 	}
-	for _, m := range a.masks {
-		calls = append(calls, m.String())
-	}
 	for _, k := range a.points {
 		calls = append(calls, k.String())
 	}
+	for _, m := range a.masks {
+		calls = append(calls, m.String())
+	}
 	return calls
+}
+
+// findKinds declares the fields of the dataset whose kinds say that they belong to the image, unless
+// options have declared them. What those leave open is as the kinds say.
+func (p *program) findKinds(spec dataset.Spec) error {
+	var errs []error
+	owner := func(f dataset.Field) bool { return f.Of == "" || f.Of == p.field }
+	for _, f := range spec {
+		if format, ok := formatOf(f.Kind); ok && p.implied(f) && owner(f) {
+			o := Boxes(f.Name, format)
+			errs = append(errs, within(o.String(), o.use(p)))
+		}
+	}
+	for i := range p.annotated.boxes {
+		b := &p.annotated.boxes[i]
+		b.rows = withRows(b.rows, b.field, spec)
+		p.annotated.format = b.format
+	}
+	for _, f := range spec {
+		byBox := slices.ContainsFunc(p.annotated.boxes, func(b boxField) bool { return b.field == f.Of })
+		if !p.implied(f) || !owner(f) && !byBox {
+			continue
+		}
+		switch f.Kind {
+		case dataset.KeyPoints:
+			errs = append(errs, KeyPoints(f.Name).use(p))
+		case dataset.Mask, dataset.Segments:
+			errs = append(errs, Mask(f.Name).use(p))
+		case dataset.Masks:
+			errs = append(errs, Masks(f.Name).use(p))
+		}
+	}
+	for i := range p.annotated.points {
+		k := &p.annotated.points[i]
+		k.rows = withRows(k.rows, k.field, spec)
+	}
+	for i := range p.annotated.masks {
+		m := &p.annotated.masks[i]
+		if at := spec.Index(m.name); at >= 0 {
+			errs = append(errs, within(m.String(), m.take(spec[at])))
+		}
+	}
+	for _, text := range p.annotated.calls() {
+		if strings.HasPrefix(text, "Mask") {
+			text += ", nearest, only the rows that are kept"
+		}
+		p.plan = append(p.plan, "move      "+text)
+	}
+	return errors.Join(errs...)
+}
+
+// implied reports whether a field is not the images', and no option declares it.
+func (p *program) implied(f dataset.Field) bool {
+	return f.Name != p.field && !slices.Contains(p.names(), f.Name)
+}
+
+// withRows adds the fields of the dataset that say that they have a row per element of a field.
+// Masks have planes, which move with the boxes in another way.
+func withRows(rows []string, field string, spec dataset.Spec) []string {
+	for _, f := range spec {
+		if f.Of == field && f.Kind != dataset.Masks && !slices.Contains(rows, f.Name) {
+			rows = append(slices.Clip(rows), f.Name)
+		}
+	}
+	return rows
 }
 
 // annotate finds the fields in the spec, and returns how to read and store them, with the
@@ -93,57 +171,27 @@ func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dat
 	l := layout{boxes: -1}
 	n := naming{spec: spec, given: given, images: images}
 	for _, b := range p.annotated.boxes {
-		f := n.find(b, b.name)
-		if f < 0 {
-			continue
-		}
-		if s := spec[f]; !s.Ragged || s.Dtype != dataset.Float32 || s.Elements() != 4 {
-			n.wrong(b, "field %v: want ragged float32 (n, 4)", s)
-		}
-		l.boxes = f
-		l.rows = n.rows(b, b.rows)
+		n.findBoxes(b, &l)
 	}
 	for _, k := range p.annotated.points {
-		f := n.find(k, k.name)
-		if f < 0 {
-			continue
-		}
-		s := spec[f]
-		last := len(s.Shape) - 1
-		if s.Dtype != dataset.Float32 || last < 0 || s.Shape[last] != 2 && s.Shape[last] != 3 {
-			n.wrong(k, "field %v: want float32 whose last dimension is x and y, or x, y and visibility", s)
-			continue
-		}
-		if p.removes && (!s.Ragged || slices.Contains(l.rows, f)) {
-			n.wrong(k, "field %v: SanitizeKeyPoints wants a ragged field that does not belong to boxes", s)
-		}
-		l.points = append(l.points, pointsAt{f, s.Shape[last], s.Elements(), n.rows(k, k.rows)})
-	}
-	for _, b := range p.annotated.boxes {
-		wrongs := p.unnamed(spec, b, images)
-		for _, a := range b.apart {
-			if n.find(b, a) >= 0 && slices.Contains(p.names(), a) {
-				n.wrong(b, "field %q is declared by another step", a)
-			}
-		}
-		if len(wrongs) > 0 {
-			n.wrong(b, "ragged fields are not named: %s: want them With the boxes if they have a row per box, else Apart", strings.Join(wrongs, ", "))
-		}
+		n.findPoints(k, &l, p.removes)
 	}
 	for _, m := range p.annotated.masks {
-		f := n.find(m, m.name)
-		if f < 0 {
-			continue
-		}
-		at, err := m.at(f, spec[f])
-		if err != nil {
-			n.wrong(m, "%v", err)
-			continue
-		}
-		spec[f] = m.result(p, spec[f])
-		l.masks = append(l.masks, at)
+		n.findMask(m, &l)
 	}
-	return l, spec, errors.Join(n.errs...)
+	if len(n.errs) > 0 {
+		return l, spec, errors.Join(n.errs...)
+	}
+	if l.boxes >= 0 {
+		spec[l.boxes].Kind = p.annotated.format.kind()
+	}
+	for _, at := range l.points {
+		spec[at.field].Kind = dataset.KeyPoints
+	}
+	for _, at := range l.masks {
+		spec[at.field] = at.result(p, spec[at.field])
+	}
+	return l, spec, nil
 }
 
 // naming finds the fields that steps name in a spec, and collects what is wrong with them.
@@ -171,6 +219,49 @@ func (n *naming) find(s fmt.Stringer, field string) int {
 	return f
 }
 
+// findBoxes adds a field of boxes to l.
+func (n *naming) findBoxes(b boxField, l *layout) {
+	f := n.find(b, b.field)
+	if f < 0 {
+		return
+	}
+	if s := n.spec[f]; !s.Ragged || s.Dtype != dataset.Float32 || s.Elements() != 4 {
+		n.wrong(b, "field %v: want ragged float32 (n, 4)", s)
+	}
+	l.boxes, l.rows = f, n.rows(b, b.rows)
+}
+
+// findPoints adds a field of keypoints to l. Removes says that SanitizeKeyPoints is there.
+func (n *naming) findPoints(k pointField, l *layout, removes bool) {
+	f := n.find(k, k.field)
+	if f < 0 {
+		return
+	}
+	s := n.spec[f]
+	last := len(s.Shape) - 1
+	if s.Dtype != dataset.Float32 || last < 0 || s.Shape[last] != 2 && s.Shape[last] != 3 {
+		n.wrong(k, "field %v: want float32 whose last dimension is x and y, or x, y and visibility", s)
+		return
+	}
+	if removes && (!s.Ragged || slices.Contains(l.rows, f)) {
+		n.wrong(k, "field %v: SanitizeKeyPoints wants a ragged field that does not belong to boxes", s)
+	}
+	l.points = append(l.points, pointsAt{f, s.Shape[last], s.Elements(), n.rows(k, k.rows)})
+}
+
+// findMask adds a field of masks to l.
+func (n *naming) findMask(m maskField, l *layout) {
+	f := n.find(m, m.name)
+	if f < 0 {
+		return
+	}
+	at, err := m.at(f, n.spec[f])
+	if err != nil {
+		n.wrong(m, "%v", err)
+	}
+	l.masks = append(l.masks, at)
+}
+
 // rows finds the fields that have a row per element of another one.
 func (n *naming) rows(s fmt.Stringer, names []string) (all []int) {
 	for _, name := range names {
@@ -189,20 +280,6 @@ func (n *naming) rows(s fmt.Stringer, names []string) (all []int) {
 	return all
 }
 
-// unnamed are the ragged fields of the dataset that no step names.
-func (p *program) unnamed(spec dataset.Spec, b boxField, images string) (names []string) {
-	named := slices.Concat(p.names(), b.rows, b.apart, p.passed)
-	for _, k := range p.annotated.points {
-		named = append(named, k.rows...)
-	}
-	for _, f := range spec {
-		if f.Ragged && f.Name != images && !slices.Contains(named, f.Name) {
-			names = append(names, strconv.Quote(f.Name))
-		}
-	}
-	return names
-}
-
 // A layout says where the annotations are in a slot.
 type layout struct {
 	boxes  int   // -1: none
@@ -211,7 +288,45 @@ type layout struct {
 	masks  []maskAt
 }
 
-// fieldCall formats a step that names a field.
-func fieldCall(name, field string, more ...any) string {
-	return steps.Call(name, append([]any{fmt.Sprintf("%q", field)}, more...)...)
+// passLine is the plan's line of the fields that stay as they are: those that do not belong to the
+// image, and that no step of the user's own sees.
+func (p *program) passLine(spec dataset.Spec) string {
+	seen := append(p.handled(), p.field)
+	for _, s := range p.samplings {
+		seen = append(seen, s.fields...)
+	}
+	for _, v := range p.views {
+		for _, s := range v.program.samplings {
+			seen = append(seen, s.fields...)
+		}
+	}
+	var fields dataset.Spec
+	for _, f := range spec {
+		if !slices.Contains(seen, f.Name) {
+			fields = append(fields, f)
+		}
+	}
+	if len(fields) == 0 {
+		return ""
+	}
+	return "\n  pass on   " + fields.String()
+}
+
+// rowsCall formats an option that names a field, and fields with its rows.
+func rowsCall(name, field string, rows []string, more ...any) string {
+	args := append(quoted(field), more...)
+	if len(rows) > 0 {
+		args = append(args, steps.Call("With", quoted(rows...)...))
+	}
+	return steps.Call(name, args...)
+}
+
+// checkRows checks the fields that have a row per element of a field.
+func checkRows(field string, rows []string) error {
+	for i, r := range rows {
+		if r == "" || r == field || slices.Contains(rows[:i], r) {
+			return fmt.Errorf("want other fields, each once, not %q", r)
+		}
+	}
+	return nil
 }

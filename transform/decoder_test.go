@@ -187,7 +187,7 @@ func TestDecompressorReadsTIFFImagesAndMasks(t *testing.T) {
 			t.Errorf("%v: got %v and %v, want 40 and 3", images, image, mask)
 		}
 	}
-	deep, err := transform.Images(ds, transform.Decompressor(60000, run), transform.PassThrough("mask"), transform.Depth16(1), transform.CenterCrop(1), transform.ToTensor())
+	deep, err := transform.Images(ds, transform.Decompressor(60000, run), transform.Depth16(1), transform.CenterCrop(1), transform.ToTensor())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func ExampleBoxes() {
 }
 
 func ExampleViews() {
-	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), // not used here
+	ds, err := transform.Images(detections(), // not used here
 		transform.Views(2, transform.RandomResizedCrop(224, transform.Scale(0.4, 1)), transform.ToTensor(), transform.As("global")),
 		transform.Views(8, transform.RandomResizedCrop(96, transform.Scale(0.05, 0.4)), transform.ToTensor(), transform.As("local")))
 	if err != nil {
@@ -83,7 +83,7 @@ func ExampleViews_boxes() {
 }
 
 func ExampleFiveCrop() {
-	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), transform.Resize(80), transform.FiveCrop(64), transform.ToTensor())
+	ds, err := transform.Images(detections(), transform.Resize(80), transform.FiveCrop(64), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func ExampleFiveCrop() {
 }
 
 func ExampleTenCrop() {
-	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), transform.TenCrop([2]int{64, 96}, transform.VerticalFlip()))
+	ds, err := transform.Images(detections(), transform.TenCrop([2]int{64, 96}, transform.VerticalFlip()))
 	if err != nil {
 		log.Fatal(err)
 	}

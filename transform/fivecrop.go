@@ -47,7 +47,6 @@ func (s tenCropping) add(p *program) error {
 	}
 	p.endRun()
 	p.plan = append(p.plan, fmt.Sprintf("crops     %v, each of which the following steps change", s))
-	p.moves(s)
 	p.crops, p.cropsAt = s, len(p.ops)
 	p.ops = append(p.ops, moving{s})
 	return nil

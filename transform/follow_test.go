@@ -73,7 +73,7 @@ func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *war
 	pixels, others := 0, 0
 	for i, c := range cases {
 		sample := torchCase{W: c.W, H: c.H, Format: c.Format, boxes: c.Boxes, points: c.Points}
-		x, err := Images(sample.dataset(), Boxes("boxes", sample.format(), Apart("label", "planes")), KeyPoints("points"), Mask("mask"), CenterCrop([2]int{c.H, c.W}))
+		x, err := Images(sample.dataset(), Boxes("boxes", sample.format()), KeyPoints("points"), Mask("mask"), CenterCrop([2]int{c.H, c.W}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestMasksFollowTheirImages(t *testing.T) {
 		{RandomHorizontalFlip(1), RandomCrop([2]int{30, 36}), RandomRotation(30, 30), ElasticTransform(60, 3, Interpolation(Nearest)), Crop(2, 3, 25, 20)},
 		{RandomRotation(30, 30), RandomRotation(-30, -30), RandomVerticalFlip(1)},
 	} {
-		x, err := Images(grey(c), append([]Item{Mask("mask"), PassThrough("boxes")}, append(slices.Clone(list), Ragged(), Sizes("size"))...)...)
+		x, err := Images(grey(c), append([]Item{Mask("mask")}, append(slices.Clone(list), Ragged(), Sizes("size"))...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

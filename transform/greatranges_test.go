@@ -16,13 +16,13 @@ func TestRangesBeyondAllSizesAreErrors(t *testing.T) {
 			"want a Scale up to 1048576":                                      transform.ScaleJitter(20, transform.Scale(1, v)),
 		} {
 			want = "transform: " + s.String() + ": " + want
-			if _, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), s, transform.CenterCrop(4)); err == nil || err.Error() != want {
+			if _, err := transform.Images(boxedImage(), s, transform.CenterCrop(4)); err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		}
 	}
 	for _, s := range []transform.Item{transform.RandomZoomOut(1, transform.SideRange(1<<20, 1<<20)), transform.ScaleJitter(20, transform.Scale(1<<20, 1<<20))} {
-		x, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), s, transform.CenterCrop(4))
+		x, err := transform.Images(boxedImage(), s, transform.CenterCrop(4))
 		if err == nil {
 			_, err = dataset.At(t.Context(), x, 0)
 		}

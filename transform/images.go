@@ -38,9 +38,10 @@ type Pipeline struct {
 }
 
 // Images returns ds with the steps applied to its field "image", or to the field
-// that [Field] names. [Boxes], [Mask], [Masks] and [KeyPoints] name fields that move with
-// it, and [Views] makes several results. All other fields stay as they are. It is an error if
-// one of them surely belongs to the image and a step moves that: see [PassThrough].
+// that [Field] names. Masks, boxes and keypoints of the image move with it: those that the
+// dataset says are such ([dataset.Field.Kind]), and those that [Boxes], [Mask], [Masks] and
+// [KeyPoints] declare. All other fields stay as they are, and the plan lists them
+// ([Pipeline.String]). [Views] makes several results.
 //
 // The field holds either files or pixels. Files are ragged uint8: JPEG, PNG, GIF,
 // WebP, BMP, TIFF or PNM, and packed photos (package packed), recognised by their
@@ -68,9 +69,6 @@ type Pipeline struct {
 // The error of Images itself joins everything that is wrong with the steps.
 func Images(ds dataset.Dataset, list ...Item) (*Pipeline, error) {
 	x, err := pipelineOf(ds, list)
-	if err == nil {
-		err = x.checkPassing(ds.Spec(), x.raw.w, x.raw.h)
-	}
 	if err != nil {
 		return nil, within("transform", err)
 	}
@@ -78,12 +76,12 @@ func Images(ds dataset.Dataset, list ...Item) (*Pipeline, error) {
 }
 
 func pipelineOf(ds dataset.Dataset, list []Item) (*Pipeline, error) {
-	p, err := compile(list)
-	if err != nil {
-		return nil, err
-	}
 	if ds == nil {
 		return nil, errors.New("Images: the dataset is nil")
+	}
+	p, err := compileFor(ds.Spec(), list)
+	if err != nil {
+		return nil, err
 	}
 	if p.hands > 0 {
 		return nil, fmt.Errorf("Parallel(%d): only for Compile: a loader's workers prepare several images at a time", p.hands)
@@ -118,6 +116,7 @@ func pipelineOf(ds dataset.Dataset, list []Item) (*Pipeline, error) {
 	if spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h); err != nil {
 		return nil, err
 	}
+	spec[x.field].Kind = dataset.Image
 	if x.layout, spec, err = p.annotate(spec, ds.Spec(), p.field); err != nil {
 		return nil, err
 	}
@@ -164,7 +163,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program), unsaid: x.bytesPassing(x.Dataset.Spec(), x.raw.pixel == 0)}
+	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
 	r.cells = make([]dataset.Cell, len(x.Dataset.Spec()))
 	r.input = dataset.NewCell(x.Dataset.Spec()[x.field])
 	if len(x.views) > 0 {
@@ -189,7 +188,6 @@ type reader struct {
 	raw    raw
 	lane   *lane
 	viewer *viewer // nil without Views
-	unsaid []int   // fields that must not hold image files
 }
 
 // Close closes the underlying reader.
@@ -201,9 +199,6 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := r.checkFiles(dst); err != nil {
 		return err
 	}
 	if r.isDirect() {

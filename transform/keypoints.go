@@ -4,32 +4,30 @@ import (
 	"errors"
 )
 
-// KeyPoints says that a field holds points of the image: all steps move them with
-// it, as torchvision moves tv_tensors.KeyPoints. The field is float32, ragged or
-// not, and its last dimension holds x and y, or x, y and a third number that stays
-// (COCO's visibility). Points are not clamped. If they belong to boxes, name the
-// field in the option [With] of [Boxes]. Otherwise With names the ragged fields that have a row per
-// element of this field, such as labels.
+// KeyPoints says that a field of the dataset holds points of the image, where the dataset does not
+// say it itself ([dataset.Field.Kind]): all steps move them with the image, as torchvision moves
+// tv_tensors.KeyPoints. The field is float32, ragged or not, and its last dimension holds x and y,
+// or x, y and a third number that stays (COCO's visibility). Points are not clamped. If they belong
+// to boxes, name the field in [With] of [Boxes].
+//
+// Options: [With] names the ragged fields that have a row per element of the field, such as labels.
+// [SanitizeKeyPoints] removes their rows too.
 func KeyPoints(field string, options ...Option) Option {
-	k := pointField{calling("KeyPoints", keyWith, arguments{}, options, quoted(field)...), field}
-	o := setting(k.call, k.add)
-	o.several = true
-	return o
+	c := calling("KeyPoints", keyWith, arguments{}, options, quoted(field)...)
+	return declare(c, field, func(p *program) error {
+		p.annotated.points = append(p.annotated.points, pointField{field, c.rows})
+		return checkRows(field, c.rows)
+	})
 }
 
+// pointField is a field of keypoints.
 type pointField struct {
-	*call
-	name string
+	field string
+	rows  []string // fields with a row per element
 }
 
-func (s pointField) add(p *program) error {
-	if err := errors.Join(p.declare(s.name), checkRows(s.name, s.rows)); err != nil {
-		return err
-	}
-	p.annotated.points = append(p.annotated.points, s)
-	p.plan = append(p.plan, "move      "+s.String())
-	return nil
-}
+// String prints the option that declares the field.
+func (k pointField) String() string { return rowsCall("KeyPoints", k.field, k.rows) }
 
 // pointsAt is a field of keypoints.
 type pointsAt struct {
@@ -101,7 +99,7 @@ func ClampKeyPoints() Step {
 // marksPoints adds a step that changes keypoints.
 func (p *program) marksPoints(text string, mark func(a *annotations)) error {
 	if len(p.annotated.points) == 0 {
-		return errors.New("want KeyPoints")
+		return errors.New("want KeyPoints, or a dataset that says which field they are")
 	}
 	if err := p.beforeTensor(); err != nil {
 		return err

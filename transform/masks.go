@@ -8,98 +8,130 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// Mask says that a field holds the class number of every pixel of the image: all steps move
-// it with the image, as torchvision moves tv_tensors.Mask. A resize takes the nearest
+// Mask says that a field of the dataset holds the class number of every pixel of the image, where
+// the dataset does not say it itself ([dataset.Field.Kind]), or how the result is stored: all steps
+// move it with the image, as torchvision moves tv_tensors.Mask. A resize takes the nearest
 // pixel, with PyTorch's rounding. The field holds files or arrays. Files are ragged uint8:
 // PNG, GIF and BMP with a palette or in grey, PBM and PGM, or TIFF in grey of 8 or 16 bits. Their
 // numbers are those of numpy.asarray(PIL.Image.open(f)): indices of a palette as stored, and
-// grey values that Pillow scales from the file's maximum to 255 or 65535. Arrays are uint8 or uint16 of
-// shape (h, w). The result is uint8 of shape (h, w), unless [Dtype] says otherwise.
+// grey values that Pillow scales from the file's maximum to 255 or 65535. Arrays are uint8, uint16,
+// int32 or int64 of shape (h, w).
 //
-// [Fill] is the number of pixels that a crop or pad adds, by default 0: for example 255 where the loss
-// ignores 255. [SegmentIDs] is for files of segments in colour.
+// The result has the shape (h, w). Options: [Dtype], by default uint8 for files, int32 for files of
+// [SegmentIDs], and that of the dataset for arrays; [Fill], one number, 0 by default, such as 255
+// where the loss ignores 255; and SegmentIDs, which a field of the kind [dataset.Segments] has by
+// itself.
 func Mask(field string, options ...Option) Option {
-	return maskSetting(field, calling("Mask", keyDtype|keyLevel|keySegmentIDs, arguments{dtype: dataset.Uint8}, options, quoted(field)...), false)
+	c := calling("Mask", keyLevel|keyDtype|keySegmentIDs, arguments{}, options, quoted(field)...)
+	return declare(c, field, func(p *program) error { return p.addMask(maskField{call: c, name: field}) })
 }
 
-// Masks says that a field holds a mask per object, as instance segmentation has
-// them. The field is ragged uint8: n·h·w values of an image of h×w pixels, plane by
-// plane. With [Boxes] there is a plane per box, and [SanitizeBoundingBoxes] removes
-// both. The result is ragged with the shape (n, h, w), or n·h·w values with
-// [Ragged]. [Dtype] and [Fill] are those of [Mask].
+// Masks says that a field of the dataset holds a mask per object, as instance segmentation has
+// them, where the dataset does not say it itself. The field is ragged uint8: n·h·w values of an
+// image of h×w pixels, plane by plane. With boxes there is a plane per box, and
+// [SanitizeBoundingBoxes] removes both. The result is ragged with the shape (n, h, w), or n·h·w
+// values with [Ragged]. Its options are [Dtype], by default uint8, and [Fill].
 func Masks(field string, options ...Option) Option {
-	return maskSetting(field, calling("Masks", keyDtype|keyLevel, arguments{dtype: dataset.Uint8}, options, quoted(field)...), true)
+	c := calling("Masks", keyLevel|keyDtype, arguments{}, options, quoted(field)...)
+	return declare(c, field, func(p *program) error { return p.addMask(maskField{call: c, name: field, several: true}) })
 }
 
-func maskSetting(field string, c *call, several bool) Option {
-	m := maskField{call: c, name: field, several: several}
-	o := setting(c, m.add)
-	o.several = true
-	return o
-}
-
+// maskField is a field of masks. Its call is the option that declares it.
 type maskField struct {
 	*call
 	name    string
 	several bool
-	outside uint16 // the number of pixels that crops and pads add
+	ids     bool
+	dtype   dataset.Dtype // of the result
+	outside uint16        // the number of pixels that crops and pads add
 }
 
-func (s maskField) add(p *program) error {
-	wide := s.dtype == dataset.Int32 || s.dtype == dataset.Int64
-	switch {
-	case s.dtype != dataset.Uint8 && s.dtype != dataset.Uint16 && !wide:
-		return errors.New("want dataset.Uint8, dataset.Uint16, dataset.Int32 or dataset.Int64")
-	case len(s.fill) > 1 || s.level() != float64(uint16(s.level())):
-		return errors.New("want a Fill of one whole number from 0 to 65535")
-	case s.dtype == dataset.Uint8 && s.level() > 255:
-		return fmt.Errorf("want a Fill up to 255 for uint8, not %v", s.level())
-	case s.ids && !wide:
-		return errors.New("SegmentIDs want Dtype(dataset.Int32) or Dtype(dataset.Int64)")
+// addMask adds a mask whose dtype may be left open.
+func (p *program) addMask(m maskField) error {
+	m.ids, m.dtype = m.call.ids, m.call.dtype
+	if len(m.fill) > 0 {
+		if m.outside = uint16(m.fill[0]); len(m.fill) > 1 || float64(m.outside) != m.fill[0] {
+			return errors.New("want a Fill of one whole number from 0 to 65535")
+		}
 	}
-	if err := p.declare(s.name); err != nil {
-		return err
+	if m.has(keyDtype) {
+		if err := m.check(); err != nil {
+			return err
+		}
 	}
-	s.outside = uint16(s.level())
-	p.annotated.masks = append(p.annotated.masks, s)
-	p.plan = append(p.plan, "move      "+s.String()+", nearest, only the rows that are kept")
+	p.annotated.masks = append(p.annotated.masks, m)
 	return nil
 }
 
-// level is the number of pixels outside of the image.
-func (s maskField) level() float64 {
-	if len(s.fill) == 0 {
-		return 0
+// take makes what the option leaves open as the dataset's field has it.
+func (m *maskField) take(f dataset.Field) error {
+	m.ids = m.ids || f.Kind == dataset.Segments && !m.several
+	switch {
+	case m.has(keyDtype):
+	case m.ids:
+		m.dtype = dataset.Int32
+	case f.Ragged:
+		m.dtype = dataset.Uint8
+	default:
+		m.dtype = f.Dtype
 	}
-	return s.fill[0]
+	return m.check()
 }
 
-// at checks the field f of the dataset that the step names.
-func (s maskField) at(index int, f dataset.Field) (maskAt, error) {
-	at := maskAt{maskField: s, field: index, size: 1}
+// check is the error of a dtype of the result.
+func (m *maskField) check() error {
+	wide := m.dtype == dataset.Int32 || m.dtype == dataset.Int64
 	switch {
-	case s.several && (!f.Ragged || f.Dtype != dataset.Uint8 || f.Elements() != 1):
+	case m.dtype != dataset.Uint8 && m.dtype != dataset.Uint16 && !wide:
+		return errors.New("want dataset.Uint8, dataset.Uint16, dataset.Int32 or dataset.Int64")
+	case m.dtype == dataset.Uint8 && m.outside > 255:
+		return fmt.Errorf("want a Fill up to 255 for uint8, not %d", m.outside)
+	case m.ids && !wide:
+		return errors.New("SegmentIDs want Dtype(dataset.Int32) or Dtype(dataset.Int64)")
+	}
+	return nil
+}
+
+// at checks the field f of the dataset that the option names.
+func (m maskField) at(index int, f dataset.Field) (maskAt, error) {
+	at := maskAt{maskField: m, field: index, size: 1}
+	file := f.Ragged && f.Dtype == dataset.Uint8 && f.Elements() == 1
+	switch {
+	case m.several && !file:
 		return at, fmt.Errorf("field %v: want ragged uint8", f)
-	case f.Ragged && f.Dtype == dataset.Uint8 && f.Elements() == 1:
+	case file:
 		return at, nil
-	case f.Ragged || len(f.Shape) != 2 || s.ids || f.Dtype != dataset.Uint8 && f.Dtype != dataset.Uint16:
-		want := "ragged uint8, or uint8 or uint16 (h, w)"
-		if s.ids {
-			want = "ragged uint8"
-		}
-		return at, fmt.Errorf("field %v: want %s", f, want)
+	case m.ids:
+		return at, fmt.Errorf("field %v: want ragged uint8", f)
+	case f.Ragged || len(f.Shape) != 2 || !isNumber(f.Dtype):
+		return at, fmt.Errorf("field %v: want ragged uint8, or uint8, uint16, int32 or int64 (h, w)", f)
 	}
 	at.size = f.Dtype.Size()
 	at.w, at.h = f.Shape[1], f.Shape[0]
-	if at.size > s.dtype.Size() {
-		return at, fmt.Errorf("field %v: want Dtype(dataset.Uint16), or a larger one", f)
+	if at.size > m.dtype.Size() {
+		return at, fmt.Errorf("field %v: want Dtype(dataset.%s), or a larger one", f, goName(f.Dtype))
 	}
 	return at, nil
 }
 
+// isNumber reports whether masks have numbers of that dtype.
+func isNumber(dt dataset.Dtype) bool {
+	return dt == dataset.Uint8 || dt == dataset.Uint16 || dt == dataset.Int32 || dt == dataset.Int64
+}
+
+// goName is a dtype as programs write it.
+func goName(dt dataset.Dtype) string {
+	name := dt.String()
+	return string(name[0]-'a'+'A') + name[1:]
+}
+
 // result is the field of the results.
-func (s maskField) result(p *program, f dataset.Field) dataset.Field {
-	f = dataset.Field{Name: f.Name, Dtype: s.dtype, Ragged: s.several || p.ragged}
+func (m maskField) result(p *program, f dataset.Field) dataset.Field {
+	kind := dataset.Mask
+	if m.several {
+		kind = dataset.Masks
+	}
+	f = dataset.Field{Name: f.Name, Dtype: m.dtype, Ragged: m.several || p.ragged, Kind: kind, Of: f.Of}
 	if !p.ragged {
 		f.Shape = dataset.Shape{p.output.h, p.output.w}
 	}
@@ -144,6 +176,9 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 		}
 	case at.w > 0:
 		s.w, s.h = at.w, at.h
+		if err := s.checkNumbers(); err != nil {
+			return err
+		}
 	default:
 		s.coded = true
 		if s.owner {

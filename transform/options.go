@@ -430,10 +430,3 @@ func With(fields ...string) Option {
 	fields = slices.Clone(fields)
 	return argument(keyWith, named("With", quoted(fields...)...), always(func(a *arguments) { a.rows = fields }))
 }
-
-// Apart names ragged fields that have nothing to do with the [Boxes], such as a caption. They stay as
-// they are.
-func Apart(fields ...string) Option {
-	fields = slices.Clone(fields)
-	return argument(keyApart, named("Apart", quoted(fields...)...), always(func(a *arguments) { a.apart = fields }))
-}

@@ -83,7 +83,7 @@ func (s *sampling) finishMasks(a *annotations, w, h int) error {
 			return fmt.Errorf("left mask %q with %d numbers, want %d: %d×%d×%d (masks×height×width). A step that changes the size makes its masks with NewMask",
 				at.name, n, mask.n*w*h, mask.n, h, w)
 		}
-		if err := checkNumbers(mask.pix, at.dtype); err != nil {
+		if err := mask.checkNumbers(); err != nil {
 			return fmt.Errorf("mask %q: %w", at.name, err)
 		}
 	}
@@ -91,12 +91,12 @@ func (s *sampling) finishMasks(a *annotations, w, h int) error {
 }
 
 // checkNumbers is the error of numbers that later steps could not move.
-func checkNumbers(pix []byte, dt dataset.Dtype) error {
-	switch dt {
-	case dataset.Int32:
-		return checkRange(dense.Values[int32](pix))
-	case dataset.Int64:
-		return checkRange(dense.Values[int64](pix))
+func (s *maskSource) checkNumbers() error {
+	switch s.size {
+	case 4:
+		return checkRange(dense.Values[int32](s.pix))
+	case 8:
+		return checkRange(dense.Values[int64](s.pix))
 	}
 	return nil
 }

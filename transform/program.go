@@ -41,7 +41,6 @@ type program struct {
 	nested  bool      // it is part of a random step: only the image may change
 	how     effect    // the greatest of the effects so far
 	pixels  bool      // some step needs pixels
-	mover   string    // the first step that moves pixels; empty if none does
 }
 
 // An operation is one step of a program.
@@ -90,11 +89,15 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 }
 
 // compile checks all steps, and joins their errors, which do not name the package yet.
-func compile(items []Item) (*program, error) {
+func compile(items []Item) (*program, error) { return compileFor(nil, items) }
+
+// compileFor is compile for samples of a dataset with these fields.
+func compileFor(spec dataset.Spec, items []Item) (*program, error) {
 	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
 	steps, options, err := divide(items)
 	p.errs = append(p.errs, err)
 	p.settle(options)
+	p.errs = append(p.errs, p.findKinds(spec))
 	return p, p.finish(steps)
 }
 
@@ -184,7 +187,6 @@ func (p *program) geometry(g geometry, how effect) error {
 		return err
 	}
 	p.join(g.String(), how)
-	p.moves(g)
 	p.ops = append(p.ops, moving{g})
 	return nil
 }
@@ -214,7 +216,6 @@ func (p *program) editAlone(ed editor) error {
 	if err := errors.Join(p.annotated.still(), p.deep.warps(ed), p.greyOrRGB()); err != nil {
 		return err
 	}
-	p.moves(ed)
 	return p.edit(ed)
 }
 
@@ -242,7 +243,6 @@ func (p *program) warpBy(s Step, op operation) error {
 		return err
 	}
 	p.pause("warp      " + s.String())
-	p.moves(s)
 	p.ops = append(p.ops, op)
 	return nil
 }

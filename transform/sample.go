@@ -120,7 +120,6 @@ func (s sampled) add(p *program) error {
 		return fmt.Errorf("changes the size: name the fields %q of Boxes, Mask, Masks and KeyPoints, so that it can move them", p.unmoved(s.fields))
 	default:
 		op.size = size
-		p.moves(s)
 		p.ops = append(p.ops, sizedSampling{op})
 	}
 	return nil

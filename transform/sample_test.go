@@ -63,7 +63,7 @@ func TestOwnStepSeesFieldsAsEarlierStepsLeaveThem(t *testing.T) {
 		label[0]++
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
+	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
 		transform.Apply(paint, "boxes", "label"), transform.RandomHorizontalFlip(1))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0])
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Views(2, transform.Apply(halver{halved}), transform.Apply(paint, "label"), transform.Crop(0, 0, 1, 2)))
+	images, err := transform.Images(boxedImage(), transform.Views(2, transform.Apply(halver{halved}), transform.Apply(paint, "label"), transform.Crop(0, 0, 1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 }
 
 func TestOwnStepMayChangeTheSize(t *testing.T) {
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.RandomHorizontalFlip(1), transform.Apply(halver{halved}), transform.Crop(1, 0, 1, 2))
+	images, err := transform.Images(boxedImage(), transform.RandomHorizontalFlip(1), transform.Apply(halver{halved}), transform.Crop(1, 0, 1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,11 @@ func TestOwnStepMayChangeTheSize(t *testing.T) {
 }
 
 func TestOwnStepOfVaryingSizeNeedsRagged(t *testing.T) {
-	_, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Apply(anySize{halved}))
+	_, err := transform.Images(boxedImage(), transform.Apply(anySize{halved}))
 	if err == nil {
 		t.Error("no error without Ragged")
 	}
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Apply(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
+	images, err := transform.Images(boxedImage(), transform.Apply(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 		{[]transform.Item{transform.Mask("mask"), transform.Apply(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
 		{[]transform.Item{transform.ToTensor(), transform.Apply(none)}, "transform: step: must come before ToTensor and PILToTensor"},
 		{[]transform.Item{transform.Apply(step(halved))}, "transform: step: made 2×3 pixels (height×width) in 24 bytes, want 4×6 pixels (height×width) in 96 bytes: a step that changes the size has a method Size"},
-		{[]transform.Item{transform.PassThrough("boxes", "mask"), transform.Apply(halver{none.ApplySample})}, "transform: step: made 4×6 pixels (height×width) in 96 bytes, want 2×3 pixels (height×width) in 24 bytes: a step that changes the size has a method Size"},
+		{[]transform.Item{transform.Apply(halver{none.ApplySample})}, "transform: step: made 4×6 pixels (height×width) in 96 bytes, want 2×3 pixels (height×width) in 24 bytes: a step that changes the size has a method Size"},
 		{[]transform.Item{transform.Apply(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Image = &transform.Image{}
 			return nil
@@ -204,7 +204,7 @@ func TestOwnStepsAllocateNothing(t *testing.T) {
 		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0]) + uint8(r.IntN(2))
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Apply(touch, "label"), transform.Apply(halver{halved}))
+	images, err := transform.Images(boxedImage(), transform.Apply(touch, "label"), transform.Apply(halver{halved}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestOwnStepsAreAmongThoseOfRandomSteps(t *testing.T) {
 			return nil
 		}), "label")
 	}
-	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"),
+	images, err := transform.Images(boxedImage(),
 		transform.RandomApply(1, transform.RandomOrder(add(1), add(2))), transform.RandomApply(0, add(3)),
 		transform.RandomChoice(transform.Apply(halver{halved}), transform.Compose(transform.Apply(halver{halved}), add(4)), transform.P(0, 1)))
 	if err != nil {
@@ -263,7 +263,7 @@ func TestOwnStepThatChangesTheSizeMovesBoxes(t *testing.T) {
 		}
 		return halved(s, r)
 	})
-	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY),
+	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY),
 		transform.Apply(halver{shrink}, "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 2, 3), transform.SanitizeBoundingBoxes())
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +284,7 @@ func TestOwnStepsOfViewsHaveTheBoxesOfTheirView(t *testing.T) {
 		boxes[0]++
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY),
+	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY),
 		transform.Views(2, transform.Apply(right, "boxes"), transform.RandomHorizontalFlip(1)))
 	if err != nil {
 		t.Fatal(err)

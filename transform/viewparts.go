@@ -32,7 +32,7 @@ func (v *views) withParts(spec, given dataset.Spec, images string, first bool) (
 	for k, from := range fields {
 		f := v.made[from]
 		part := viewPart{from: from, to: from, row: f.Bytes(), counts: -1}
-		f.Name = prefix + f.Name
+		f.Name, f.Kind, f.Of = prefix+f.Name, dataset.Plain, "" // of several images
 		if !f.Ragged {
 			f.Shape = append(dataset.Shape{v.n}, f.Shape...)
 		}

@@ -119,7 +119,7 @@ func TestViewsThatCannotBeAreErrors(t *testing.T) {
 		"want no Ragged and Sizes with Views":              {transform.Sizes("size"), transform.Views(2, ok...)},
 		`the dataset has no field "masks"`:                 {transform.Mask("masks"), transform.Views(2, ok...)},
 		`that is the field of the images`:                  {transform.Mask("image"), transform.Views(2, append(slices.Clone(ok), transform.As("other"))...)},
-		`two fields are named "boxes_counts"`:              {transform.Boxes("boxes", transform.XYXY, transform.Apart("label", "points", "mask")), transform.Views(2, append(slices.Clone(ok), transform.As("boxes_counts"))...), transform.Views(2, ok...)},
+		`two fields are named "boxes_counts"`:              {transform.Boxes("boxes", transform.XYXY), transform.Views(2, append(slices.Clone(ok), transform.As("boxes_counts"))...), transform.Views(2, ok...)},
 		"): has no option MaxPixels":                       {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
 		"): has no option Depth16":                         {transform.Views(2, transform.Depth16(1), transform.CenterCrop(8), transform.ToTensor())},
 		`): has no option Ragged`:                          {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8), transform.Ragged())},

@@ -29,7 +29,7 @@ func opened(t *testing.T, x *Pipeline) (*reader, dataset.Slot) {
 
 func TestAnIoUCropDecodesOnlyItsWindow(t *testing.T) {
 	c := torchCase{W: 300, H: 200, boxes: []float32{30, 40, 130, 150, 200, 20, 280, 90}, points: []float32{0, 0}}
-	x, err := Images(c.dataset(), Boxes("boxes", XYXY, Apart("label", "planes")), KeyPoints("points"), PassThrough("mask"), RandomIoUCrop(), Sizes("size"), Ragged())
+	x, err := Images(c.dataset(), Boxes("boxes", XYXY), KeyPoints("points"), RandomIoUCrop(), Sizes("size"), Ragged())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestViewsDecodeTheirCropsOnce(t *testing.T) {
 		{[]Item{Views(2, Crop(-5, -5, 20, 20))}, image.Rect(0, 0, 15, 15)},
 		{[]Item{Views(1, Crop(3, 5, 30, 20)), Views(1, Grayscale(3), Crop(0, 0, 9, 9), As("second"))}, image.Rect(0, 0, 100, 80)},
 	} {
-		x, err := Images(c.dataset(), append(test.steps, PassThrough("boxes", "mask"))...)
+		x, err := Images(c.dataset(), test.steps...)
 		if err != nil {
 			t.Fatal(err)
 		}

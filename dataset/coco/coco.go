@@ -16,8 +16,8 @@ import (
 // A Dataset is the images of an annotation file, in the order of their ids, as in
 // torchvision's CocoDetection. [Open] makes one. All workers share its memory.
 //
-// A sample has these fields. Those with n are ragged, with an element per object, in
-// the order of the file:
+// A sample has these fields, whose kinds say what transform.Images moves with the image. Those
+// with n are ragged, with an element per object, in the order of the file:
 //
 //   - "image", uint8 (n): the encoded file
 //   - "image_id", int64: the image's id
@@ -96,7 +96,7 @@ func Folder(name string) Option { return Option{func(c *config) { c.folder = nam
 
 // Masks adds the field "masks", ragged uint8: n·h·w values of an image of h×w pixels, a
 // plane per object, 1 where the object is. Polygons and run-length encodings become
-// the same masks as in pycocotools, bit for bit. transform.Masks takes this field.
+// the same masks as in pycocotools, bit for bit.
 //
 // The masks of an image may take limit bytes; more are an error of the sample. 256 MiB
 // are enough for 400 objects in COCO's images. A polygon that is many times as long as its image
@@ -117,7 +117,7 @@ func KeyPoints(k int) Option { return Option{func(c *config) { c.keypoints = k }
 //	coco.Open(os.DirFS("coco"), "annotations/panoptic_val2017.json",
 //		coco.Folder("val2017"), coco.Panoptic("annotations/panoptic_val2017"))
 //
-// The field "segments", ragged uint8, is such a file. transform.Mask with SegmentIDs turns
+// The field "segments", ragged uint8, is such a file. transform.Images turns
 // it into the id of every pixel's segment: one of those in the field "id", or 0 for no
 // segment. The fields with n have an element per segment.
 func Panoptic(folder string) Option {

@@ -72,8 +72,7 @@ func ExamplePanoptic() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	images, err := transform.Images(ds, transform.Mask("segments", transform.SegmentIDs(), transform.Dtype(dataset.Int32)),
-		transform.RandomHorizontalFlip(1), transform.CenterCrop([2]int{1, 3}), transform.ToTensor())
+	images, err := transform.Images(ds, transform.RandomHorizontalFlip(1), transform.CenterCrop([2]int{1, 3}), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}

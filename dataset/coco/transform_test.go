@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -41,7 +42,6 @@ func TestTransformMovesAnnotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	images, err := transform.Images(ds,
-		transform.Boxes("boxes", transform.XYWH, transform.With("label", "area", "crowd", "id")), transform.Masks("masks"),
 		transform.Crop(0, 0, 4, 4), transform.RandomHorizontalFlip(1), transform.SanitizeBoundingBoxes(), transform.PILToTensor())
 	if err != nil {
 		t.Fatal(err)
@@ -84,11 +84,7 @@ func TestTransformMovesKeyPointsWithTheirBoxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := []transform.Item{transform.Crop(5, 10, 10, 25), transform.RandomHorizontalFlip(1), transform.Resize([2]int{20, 50}), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
-	declared := []transform.Item{transform.Boxes("boxes", transform.XYWH, transform.With("label", "area", "crowd", "id", "keypoints")), transform.KeyPoints("keypoints")}
-	for _, steps := range [][]transform.Item{
-		append(declared[:2:2], list...),
-		append(declared[:2:2], transform.Views(1, list...)),
-	} {
+	for _, steps := range [][]transform.Item{list, {transform.Views(1, list...)}} {
 		ds, err := transform.Images(people, steps...)
 		if err != nil {
 			t.Fatal(err)
@@ -108,8 +104,17 @@ func TestTransformMovesKeyPointsWithTheirBoxes(t *testing.T) {
 			}
 		}
 	}
-	if _, err := transform.Images(people, transform.Boxes("boxes", transform.XYWH, transform.With("label")), transform.CenterCrop(9)); err == nil ||
-		!strings.Contains(err.Error(), `ragged fields are not named: "area", "crowd", "id", "keypoints"`) {
-		t.Errorf("fields that are not named: %v", err)
+	ds, err := transform.Images(people, transform.ConvertBoundingBoxFormat(transform.XYXY), transform.CenterCrop(9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `move      Boxes("boxes", XYWH, With("label", "area", "crowd", "id", "keypoints"))
+  move      KeyPoints("keypoints")
+`
+	if got := ds.String(); !strings.Contains(got, want) {
+		t.Errorf("the plan is\n%s", got)
+	}
+	if got := ds.Spec()[2].Kind; got != dataset.BoxesXYXY {
+		t.Errorf("the boxes of the results are %v", got)
 	}
 }

@@ -18,8 +18,8 @@ import (
 type Pair struct{ Image, Mask string }
 
 // A Dataset is pairs of files. [Folder] and [Pairs] make one. A sample has two fields,
-// both ragged uint8: "image" and "mask" hold the encoded files. transform.Mask takes
-// "mask", and says which formats it reads.
+// both ragged uint8: "image" and "mask" hold the encoded files. transform.Images moves the
+// mask with the image, and transform.Mask says which formats it reads.
 type Dataset struct {
 	images, masks fs.FS
 	pairs         []Pair

@@ -39,7 +39,6 @@ func ExampleDetection() {
 		log.Fatal(err)
 	}
 	ds, err := transform.Images(photos,
-		transform.Boxes("boxes", transform.XYXY, transform.With("label", "difficult", "truncated")),
 		transform.RandomHorizontalFlip(1), transform.Resize([2]int{60, 80}), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)

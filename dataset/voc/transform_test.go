@@ -33,7 +33,6 @@ func TestTransformRemovesObjectsOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	ds, err := transform.Images(photos,
-		transform.Boxes("boxes", transform.XYXY, transform.With("label", "difficult", "truncated")),
 		transform.Crop(80, 20, 50, 40), transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(transform.XYWH), transform.ToTensor())
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +65,7 @@ func TestTransformMovesMasksWithImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds, err := transform.Images(photos, transform.Mask("mask"), transform.RandomRotation(-40, 40), transform.RandomCrop(16), transform.RandomVerticalFlip(0.5),
+	ds, err := transform.Images(photos, transform.RandomRotation(-40, 40), transform.RandomCrop(16), transform.RandomVerticalFlip(0.5),
 		transform.Grayscale(1), transform.PILToTensor())
 	if err != nil {
 		t.Fatal(err)

@@ -26,12 +26,11 @@ var classes = []string{
 // A Boxes is the images of a set, with the boxes of their objects. [Detection] makes one.
 // All workers share its memory.
 //
-// A sample has these fields. Those with n are ragged, with an element per object, in the
-// order of the file:
+// A sample has these fields, whose kinds say what transform.Images moves with the image. Those
+// with n are ragged, with an element per object, in the order of the file:
 //
 //   - "image", uint8 (n): the encoded file
-//   - "boxes", float32 (n, 4): left, top, right and bottom in pixels from 0 on, as XYXY of
-//     package transform. VOC counts pixels from 1 and includes the last one, so these are
+//   - "boxes", float32 (n, 4): left, top, right and bottom in pixels from 0 on. VOC counts pixels from 1 and includes the last one, so these are
 //     xmin-1, ymin-1, xmax and ymax of the file, as in Detectron2 and MMDetection. With
 //     [AsInFile] they are the file's numbers, which torchvision's VOCDetection gives
 //   - "label", int64 (n): the index of the class in [Boxes.Classes]

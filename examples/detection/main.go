@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/scenes"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
 	"github.com/penstock-go/penstock/internal/usage"
@@ -35,8 +36,11 @@ func run(file string) error {
 	if err != nil {
 		return err
 	}
-	ds, err := transform.Images(painted,
-		transform.Boxes("boxes", transform.XYXY, transform.With("label"), transform.Apart("mask")), // the mask is not used here
+	used, err := dataset.Select(painted, "image", "boxes", "label")
+	if err != nil {
+		return err
+	}
+	ds, err := transform.Images(used,
 		transform.RandomZoomOut(0.3, transform.SideRange(1, 2), transform.Fill(124, 116, 104)),
 		transform.RandomIoUCrop(),
 		transform.RandomHorizontalFlip(0.5),

@@ -35,7 +35,11 @@ func run(file string) error {
 	if err != nil {
 		return err
 	}
-	ds, err := transform.Images(painted,
+	used, err := dataset.Select(painted, "image", "mask")
+	if err != nil {
+		return err
+	}
+	ds, err := transform.Images(used,
 		transform.Mask("mask", transform.Fill(ignored), transform.Dtype(dataset.Int64)),
 		transform.RandomResize(96, 320),
 		transform.RandomCrop(size, transform.PadIfNeeded()),

@@ -61,7 +61,7 @@ func detected(fsys fs.FS, steps ...transform.Step) (dataset.Dataset, error) {
 		return nil, err
 	}
 	return transform.Images(ds,
-		transform.Boxes("boxes", transform.XYWH, transform.With("label", "area", "crowd", "id")), transform.Compose(steps...),
+		transform.Compose(steps...),
 		transform.RandomHorizontalFlip(0.5), transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(transform.XYXY),
 		transform.ToTensor(), transform.Ragged(), transform.Sizes("size"))
 }

@@ -37,10 +37,10 @@ func New(n int) (dataset.Dataset, error) {
 		}
 	}
 	spec := dataset.Spec{
-		{Name: "image", Dtype: dataset.Uint8, Ragged: true},
-		{Name: "mask", Dtype: dataset.Uint8, Ragged: true},
-		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
-		{Name: "label", Dtype: dataset.Int64, Ragged: true},
+		{Name: "image", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Image},
+		{Name: "mask", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Mask},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true, Kind: dataset.BoxesXYXY},
+		{Name: "label", Dtype: dataset.Int64, Ragged: true, Of: "boxes"},
 	}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		s := &all[i]

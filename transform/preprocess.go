@@ -20,42 +20,57 @@ func (c *processor) steps(o object) []Step {
 // order in which transformers looks at size.
 func (c *processor) resizing(o object) []Step {
 	s, f := c.size, c.filter
-	fixed, between := s.height > 0 && s.width > 0, s.shortest > 0 && s.longest > 0
-	part := func(n int) int { return int(float64(n) / c.part) }
+	if own := c.ownResizing(o); own != nil {
+		return own
+	}
+	detects := c.kind == detr || c.kind == yolos
 	switch {
-	case c.kind == convNext && s.shortest >= 384:
-		return []Step{Resize([2]int{s.shortest, s.shortest}, Interpolation(f))}
-	case c.kind == convNext && s.shortest > 0:
-		return []Step{Resize(part(s.shortest), Interpolation(f)), CenterCrop(s.shortest, Floor())}
-	case c.kind == poolFormer && s.shortest > 0:
-		return []Step{Resize(part(s.shortest), Interpolation(f))}
-	case c.kind == poolFormer && fixed && s.height == s.width:
-		return []Step{Resize(part(s.height), Interpolation(f))}
-	case c.kind == poolFormer && fixed:
-		return []Step{Resize([2]int{part(s.height), part(s.width)}, Interpolation(f))}
-	case c.kind == leViT && s.shortest > 0:
-		return []Step{Resize(int(256.0/224*float64(s.shortest)), Interpolation(f))}
-	case c.kind == dpt && fixed && c.keep:
-		return []Step{inMultiples(s.height, s.width, c.block, f)}
-	case c.kind == dpt && fixed:
-		return []Step{Resize([2]int{c.nearest(o, s.height), c.nearest(o, s.width)}, Interpolation(f))}
-	case c.kind == yolos && between:
-		return []Step{wholeBlocks(withinEdges(s.shortest, s.longest, f))}
-	case c.kind == sam && s.longest > 0:
-		return []Step{longestEdge(s.longest, f)}
-	case c.kind == convNext, c.kind == dpt, c.kind == sam:
-	case between:
+	case c.kind == convNext, c.kind == dpt, c.kind == sam: // take no other form
+	case s.shortest > 0 && s.longest > 0:
 		return []Step{withinEdges(s.shortest, s.longest, f)}
-	case s.shortest > 0 && c.kind != detr && c.kind != yolos:
+	case s.shortest > 0 && !detects:
 		return []Step{Resize(s.shortest, Interpolation(f))}
 	case s.maxHeight > 0 && s.maxWidth > 0:
 		return []Step{withinSides(s.maxHeight, s.maxWidth, f)}
-	case fixed:
+	case s.fixed():
 		return []Step{Resize([2]int{s.height, s.width}, Interpolation(f))}
 	}
 	o.fail("size", "not of a form that this image processor takes")
 	return nil
 }
+
+// ownResizing is what only this kind of processor does with size. It is nil if the kind does with it
+// what most do, or nothing.
+func (c *processor) ownResizing(o object) []Step {
+	s, f := c.size, Interpolation(c.filter)
+	part := func(n int) int { return int(float64(n) / c.part) }
+	switch {
+	case c.kind == convNext && s.shortest >= 384:
+		return []Step{Resize([2]int{s.shortest, s.shortest}, f)}
+	case c.kind == convNext && s.shortest > 0:
+		return []Step{Resize(part(s.shortest), f), CenterCrop(s.shortest, Floor())}
+	case c.kind == poolFormer && s.shortest > 0:
+		return []Step{Resize(part(s.shortest), f)}
+	case c.kind == poolFormer && s.fixed() && s.height == s.width:
+		return []Step{Resize(part(s.height), f)}
+	case c.kind == poolFormer && s.fixed():
+		return []Step{Resize([2]int{part(s.height), part(s.width)}, f)}
+	case c.kind == leViT && s.shortest > 0:
+		return []Step{Resize(int(256.0/224*float64(s.shortest)), f)}
+	case c.kind == dpt && s.fixed() && c.keep:
+		return []Step{inMultiples(s.height, s.width, c.block, c.filter)}
+	case c.kind == dpt && s.fixed():
+		return []Step{Resize([2]int{c.nearest(o, s.height), c.nearest(o, s.width)}, f)}
+	case c.kind == yolos && s.shortest > 0 && s.longest > 0:
+		return []Step{wholeBlocks(withinEdges(s.shortest, s.longest, c.filter))}
+	case c.kind == sam && s.longest > 0:
+		return []Step{longestEdge(s.longest, c.filter)}
+	}
+	return nil
+}
+
+// fixed reports whether both sides are given.
+func (s sides) fixed() bool { return s.height > 0 && s.width > 0 }
 
 // nearest is n rounded to a multiple of ensure_multiple_of. Where two are as near,
 // transformers' choice depends on the image.

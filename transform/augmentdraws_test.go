@@ -119,7 +119,7 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 		"RandomPerspective lower right": corner(2),
 		"GaussianNoise": func() string {
 			e, f := onePixel(100, 100, 100)
-			if err := (noise{0.05, 0.1}).edit(e, r); err != nil {
+			if err := (noise{nil, 0.05, 0.1}).edit(e, r); err != nil {
 				t.Fatal(err)
 			}
 			return bucket(float64(f.Pix[0]), 20, 200, 30)

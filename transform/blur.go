@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // GaussianBlur blurs the image with a Gaussian kernel of size×size pixels, or, with two
@@ -52,21 +50,24 @@ func (s blurring) edit(e *engine, r *rand.Rand) error {
 // With [Depth16] they are parts of the greatest value, and floats are limited to 0 and 1, as in
 // torchvision. It has no noise for uint16 and int16: they are rounded as uint8 is, and limited to the range
 // of their dtype.
-func GaussianNoise(mean, sigma float64) Step { return noise{mean, sigma} }
+func GaussianNoise(mean, sigma float64) Step {
+	return noise{named("GaussianNoise", mean, sigma), mean, sigma}
+}
 
-type noise struct{ mean, sigma float64 }
-
-func (s noise) String() string { return steps.Call("GaussianNoise", s.mean, s.sigma) }
+type noise struct {
+	*call
+	mean, deviation float64
+}
 
 func (s noise) add(p *program) error {
 	const most = 128 // torchvision's numbers of 16 bits end there
-	if !(math.Abs(s.mean) <= most && s.sigma >= 0 && s.sigma <= most) {
+	if !(math.Abs(s.mean) <= most && s.deviation >= 0 && s.deviation <= most) {
 		return errors.New("want a mean from -128 to 128, and a sigma from 0 to 128")
 	}
 	return p.edit(s)
 }
 
 func (s noise) edit(e *engine, r *rand.Rand) error {
-	e.frame.Noise(s.mean, s.sigma, r)
+	e.frame.Noise(s.mean, s.deviation, r)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 // [Option].
 type Item interface {
 	fmt.Stringer
+	item()
 }
 
 // A Size is that of an image in pixels: one number, or height and width, as in torchvision.
@@ -84,6 +85,8 @@ func calling(name string, takes keyword, usual arguments, options []Option, args
 
 // named makes the call of a step without options.
 func named(name string, args ...any) *call { return &call{name: name, args: args} }
+
+func (c *call) item() {}
 
 // wrong is the error of the options.
 func (c *call) wrong() error { return c.mistake }

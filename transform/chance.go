@@ -9,25 +9,19 @@ import (
 
 // A chance is a step that changes pixels with probability p.
 type chance struct {
-	text string
-	p    float64
-	err  error // what is wrong with the step's other arguments
-	run  func(f raster.Frame)
+	*call
+	p   float64
+	run func(f raster.Frame)
 }
 
-func (c chance) String() string { return c.text }
-
 func (c chance) add(p *program) error {
-	if c.err != nil {
-		return c.err
-	}
 	if err := steps.CheckProbability(c.p); err != nil {
 		return err
 	}
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	p.pause("augment   " + c.text)
+	p.pause("augment   " + c.String())
 	p.ops = append(p.ops, chancing{c.p, editing{c}})
 	return nil
 }

@@ -19,12 +19,13 @@ import (
 // value. Saturation and hue, unless they are 0, need 1 or 3 channels, and leave one channel as
 // it is.
 func ColorJitter(brightness, contrast, saturation, hue float64) Step {
-	return jitter{[4]float64{brightness, contrast, saturation, hue}}
+	return jitter{named("ColorJitter", brightness, contrast, saturation, hue), [4]float64{brightness, contrast, saturation, hue}}
 }
 
-type jitter struct{ x [4]float64 }
-
-func (s jitter) String() string { return steps.Call("ColorJitter", s.x[0], s.x[1], s.x[2], s.x[3]) }
+type jitter struct {
+	*call
+	x [4]float64
+}
 
 func (s jitter) add(p *program) error {
 	for _, x := range s.x {
@@ -71,22 +72,16 @@ func (s jitter) draw(r *rand.Rand) (order [4]int, factor [4]float64) {
 // The result has 1 channel with Grayscale(1) and 3 equal channels with
 // Grayscale(3). With [Depth16] images have 1 or 3 channels, of which one is grey already, and
 // torchvision's weights: 0.2989, 0.587 and 0.114.
-func Grayscale(channels int) Step { return grayscale{channels, -1} }
+func Grayscale(channels int) Step { return grayscale{named("Grayscale", channels), channels, -1} }
 
 // RandomGrayscale makes the image grey with probability p. The result has 3
 // channels, or with [Depth16] as many as before: 1 or 3. Torchvision's default for p is 0.1.
-func RandomGrayscale(p float64) Step { return grayscale{3, p} }
+func RandomGrayscale(p float64) Step { return grayscale{named("RandomGrayscale", p), 3, p} }
 
 type grayscale struct {
+	*call
 	channels int
 	p        float64 // -1: always
-}
-
-func (s grayscale) String() string {
-	if s.p == -1 {
-		return steps.Call("Grayscale", s.channels)
-	}
-	return steps.Call("RandomGrayscale", s.p)
 }
 
 func (s grayscale) add(p *program) error {

@@ -133,19 +133,17 @@ func (s randomCropping) move(e *engine, r *rand.Rand) error {
 
 // RandomHorizontalFlip mirrors the image left to right with probability p.
 // Torchvision's default for p is 0.5.
-func RandomHorizontalFlip(p float64) Step { return flip{"RandomHorizontalFlip", p, false} }
+func RandomHorizontalFlip(p float64) Step { return flip{named("RandomHorizontalFlip", p), p, false} }
 
 // RandomVerticalFlip mirrors the image top to bottom with probability p.
 // Torchvision's default for p is 0.5.
-func RandomVerticalFlip(p float64) Step { return flip{"RandomVerticalFlip", p, true} }
+func RandomVerticalFlip(p float64) Step { return flip{named("RandomVerticalFlip", p), p, true} }
 
 type flip struct {
-	name     string
-	p        float64
-	vertical bool
+	*call
+	p    float64
+	down bool // top to bottom
 }
-
-func (s flip) String() string { return steps.Call(s.name, s.p) }
 
 func (s flip) add(p *program) error {
 	if err := steps.CheckProbability(s.p); err != nil {
@@ -160,6 +158,6 @@ func (s flip) move(e *engine, r *rand.Rand) error {
 	if r.Float64() >= s.p {
 		return nil
 	}
-	e.flip(s.vertical)
+	e.flip(s.down)
 	return nil
 }

@@ -10,11 +10,10 @@ import (
 
 // RandomChannelPermutation exchanges the three channels at random, as torchvision does, or with
 // [Depth16] all channels.
-func RandomChannelPermutation() Step { return permutation{} }
+func RandomChannelPermutation() Step { return permutation{named("RandomChannelPermutation")} }
 
-type permutation struct{}
+type permutation struct{ *call }
 
-func (permutation) String() string         { return "RandomChannelPermutation()" }
 func (s permutation) add(p *program) error { return p.edit(s) }
 
 func (permutation) edit(e *engine, r *rand.Rand) error {

@@ -103,6 +103,7 @@ func sum(pix any) string {
 // cut is a step that crops to a rectangle.
 type cut struct{ image.Rectangle }
 
+func (c cut) item()                              {}
 func (c cut) String() string                     { return "cut" }
 func (c cut) add(p *program) error               { return p.geometry(c, crops) }
 func (c cut) after(_, _ int) (w, h int)          { return c.Dx(), c.Dy() }

@@ -42,6 +42,8 @@ func (s HuggingFacePreset) ModelType(name string) HuggingFacePreset {
 	return s
 }
 
+func (s HuggingFacePreset) item() {}
+
 // String prints the call that made the step, without the configuration.
 func (s HuggingFacePreset) String() string {
 	if s.model != "" {

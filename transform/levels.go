@@ -3,7 +3,6 @@ package transform
 import (
 	"errors"
 
-	"github.com/penstock-go/penstock/internal/steps"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -13,9 +12,9 @@ import (
 // The result is that of PIL's ImageOps.posterize and of torchvision's tensors, bit for
 // bit. Torchvision's default for p is 0.5.
 func RandomPosterize(bits int, p float64) Step {
-	s := chance{text: steps.Call("RandomPosterize", bits, p), p: p, run: func(f raster.Frame) { f.Posterize(bits) }}
+	s := chance{named("RandomPosterize", bits, p), p, func(f raster.Frame) { f.Posterize(bits) }}
 	if bits < 0 || bits > 8 {
-		s.err = errors.New("want 0 to 8 bits")
+		s.mistake = errors.New("want 0 to 8 bits")
 	}
 	return s
 }
@@ -26,9 +25,9 @@ func RandomPosterize(bits int, p float64) Step {
 // is that of PIL's ImageOps.solarize and of torchvision's tensors, bit for bit.
 // Torchvision's default for p is 0.5.
 func RandomSolarize(threshold, p float64) Step {
-	s := chance{text: steps.Call("RandomSolarize", threshold, p), p: p, run: func(f raster.Frame) { f.Solarize(threshold) }}
+	s := chance{named("RandomSolarize", threshold, p), p, func(f raster.Frame) { f.Solarize(threshold) }}
 	if threshold-threshold != 0 {
-		s.err = errors.New("want a finite threshold")
+		s.mistake = errors.New("want a finite threshold")
 	}
 	return s
 }
@@ -37,7 +36,7 @@ func RandomSolarize(threshold, p float64) Step {
 // ImageOps.invert and of torchvision's tensors, bit for bit. Torchvision's default for p
 // is 0.5.
 func RandomInvert(p float64) Step {
-	return chance{text: steps.Call("RandomInvert", p), p: p, run: raster.Frame.Invert}
+	return chance{named("RandomInvert", p), p, raster.Frame.Invert}
 }
 
 // RandomAutocontrast stretches the values of each channel, so that the least becomes 0
@@ -45,7 +44,7 @@ func RandomInvert(p float64) Step {
 // ImageOps.autocontrast, bit for bit, and within one level that of torchvision's tensors.
 // Torchvision's default for p is 0.5.
 func RandomAutocontrast(p float64) Step {
-	return chance{text: steps.Call("RandomAutocontrast", p), p: p, run: raster.Frame.Autocontrast}
+	return chance{named("RandomAutocontrast", p), p, raster.Frame.Autocontrast}
 }
 
 // RandomEqualize equalises the histogram of each channel with probability p. The result
@@ -53,5 +52,5 @@ func RandomAutocontrast(p float64) Step {
 // [Depth16] the result has at most 256 levels, because torchvision equalises the highest 8
 // bits.
 func RandomEqualize(p float64) Step {
-	return chance{text: steps.Call("RandomEqualize", p), p: p, run: raster.Frame.Equalize}
+	return chance{named("RandomEqualize", p), p, raster.Frame.Equalize}
 }

@@ -18,7 +18,10 @@ type PlanesTransform interface {
 	ApplyPlanes(img *Planes, r *rand.Rand) error
 }
 
-type planar struct{ t PlanesTransform }
+type planar struct {
+	own
+	t PlanesTransform
+}
 
 func (s planar) String() string { return steps.Name(s.t) }
 

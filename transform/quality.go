@@ -3,18 +3,17 @@ package transform
 import (
 	"errors"
 	"math/rand/v2"
-
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // JPEG makes the image what it is after coding it as JPEG and decoding it, with a random quality
 // from least to greatest, each 1 to 100: torchvision's JPEG. The pixels are those of libjpeg-turbo with
 // PIL images and with tensors, bit for bit.
-func JPEG(least, greatest int) Step { return quality{least, greatest} }
+func JPEG(least, greatest int) Step { return quality{named("JPEG", least, greatest), least, greatest} }
 
-type quality struct{ least, greatest int }
-
-func (s quality) String() string { return steps.Call("JPEG", s.least, s.greatest) }
+type quality struct {
+	*call
+	least, greatest int
+}
 
 func (s quality) add(p *program) error {
 	if s.least < 1 || s.least > s.greatest || s.greatest > 100 {

@@ -91,6 +91,7 @@ func (s *Sample) mustHold(call string, w, h int) {
 }
 
 type sampled struct {
+	own
 	t      SampleTransform
 	fields []string
 }

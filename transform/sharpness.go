@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"github.com/penstock-go/penstock/internal/steps"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -13,9 +12,9 @@ import (
 // is that of PIL's ImageEnhance.Sharpness, bit for bit, and within one level that of
 // torchvision's tensors. Torchvision's default for p is 0.5.
 func RandomAdjustSharpness(factor, p float64) Step {
-	s := chance{text: steps.Call("RandomAdjustSharpness", factor, p), p: p, run: func(f raster.Frame) { f.Sharpness(factor) }}
+	s := chance{named("RandomAdjustSharpness", factor, p), p, func(f raster.Frame) { f.Sharpness(factor) }}
 	if !(factor >= 0 && factor < math.MaxFloat32) {
-		s.err = errors.New("want a finite factor, 0 or more")
+		s.mistake = errors.New("want a finite factor, 0 or more")
 	}
 	return s
 }

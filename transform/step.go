@@ -8,11 +8,11 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A Step is one entry of the list for [Images] or [Compile]. The functions of
-// this package make steps. [Apply] makes one from your own [Transform]. A Step
+// A Step changes images, or says what becomes of them. The functions of this package
+// make steps. [Apply] makes one from your own [Transform]. A Step
 // prints as the call that made it.
 type Step interface {
-	fmt.Stringer
+	Item
 	// add checks the step and adds it to the program.
 	add(p *program) error
 }
@@ -50,28 +50,29 @@ type Transform interface {
 func Apply(t any, fields ...string) Step {
 	var is []Step
 	if t, ok := t.(Transform); ok {
-		is = append(is, custom{t})
+		is = append(is, custom{t: t})
 	}
 	if t, ok := t.(PlanesTransform); ok {
-		is = append(is, planar{t})
+		is = append(is, planar{t: t})
 	}
 	if len(is) > 0 && len(fields) > 0 {
-		return unfit{t, "only a SampleTransform has fields"}
+		return unfit{t: t, want: "only a SampleTransform has fields"}
 	}
 	if t, ok := t.(SampleTransform); ok {
-		is = append(is, sampled{t, fields})
+		is = append(is, sampled{t: t, fields: fields})
 	}
 	switch len(is) {
 	case 0:
-		return unfit{t, "want a Transform, a SampleTransform or a PlanesTransform"}
+		return unfit{t: t, want: "want a Transform, a SampleTransform or a PlanesTransform"}
 	case 1:
 		return is[0]
 	}
-	return unfit{t, "want only one of Transform, SampleTransform and PlanesTransform"}
+	return unfit{t: t, want: "want only one of Transform, SampleTransform and PlanesTransform"}
 }
 
 // An unfit is what Apply does not take.
 type unfit struct {
+	own
 	t    any
 	want string
 }
@@ -79,7 +80,15 @@ type unfit struct {
 func (u unfit) String() string       { return steps.Name(u.t) }
 func (u unfit) add(p *program) error { return errors.New(u.want) }
 
-type custom struct{ t Transform }
+// An own is a step that Apply makes.
+type own struct{}
+
+func (own) item() {}
+
+type custom struct {
+	own
+	t Transform
+}
 
 func (c custom) String() string { return steps.Name(c.t) }
 

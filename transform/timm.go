@@ -36,6 +36,8 @@ func (s TimmPreset) TestSize() TimmPreset {
 	return s
 }
 
+func (s TimmPreset) item() {}
+
 // String prints the call that made the step, without the configuration.
 func (s TimmPreset) String() string {
 	if s.larger {

@@ -14,7 +14,7 @@ var realDriver = flag.String("driver", "", "NVIDIA's own libcuda, for a machine 
 // says so.
 func TestNVIDIAsOwnDriverLoadsAndSaysThatThereIsNoDevice(t *testing.T) {
 	if *realDriver == "" {
-		t.Skip("-driver names no library; .ci/run libcuda fetches one")
+		t.Skip("-driver names no library; the script libcuda fetches one")
 	}
 	_, err := gpu.Open(gpu.Library(*realDriver))
 	if !errors.Is(err, gpu.ErrNoDevice) {

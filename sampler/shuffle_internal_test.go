@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // kept counts the pairs of places in a row of 16 whose samples have the same
@@ -87,6 +88,7 @@ func TestSmallNetworksKeepNoDifferences(t *testing.T) {
 }
 
 func TestPermutedPutsEveryNumberEverywhere(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, n := range []int{1, 2, 3, 16, 17, 20, 100, 257} {
 		seeds := 40 * n
 		chi, counts := 0.0, make([]int, n*n)

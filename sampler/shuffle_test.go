@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -132,6 +133,7 @@ func TestShuffleSeparatesNeighbours(t *testing.T) {
 }
 
 func TestShuffleLooksRandom(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, n := range []int{10, 200, 257, 1000, 10_000} {
 		seeds := max(200, 200_000/n)
 		fixed, common, displaced, descents := 0, 0, int64(0), 0

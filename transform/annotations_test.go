@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // A torchCase is what torchvision made of a sample. testdata/annotations/make.py
@@ -190,6 +191,7 @@ func (c *torchCase) format() BoxFormat {
 }
 
 func TestAnnotationsBecomeTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	count := map[string]int{}
 	least := 100
 	for i, c := range torchCases(t) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -56,6 +57,7 @@ func readDraws(t *testing.T) map[string]json.RawMessage {
 }
 
 func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	const n = 20000
 	r := rand.New(rand.NewPCG(7, 8))
 	slot := dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8})

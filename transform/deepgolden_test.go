@@ -19,6 +19,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform"
 	"github.com/penstock-go/penstock/transform/zstd"
 )
@@ -135,6 +136,7 @@ func TestFilesOfDepth16TakeNoAllocation(t *testing.T) {
 // 2e-6. A bilinear warp, for which torchvision computes places in float32, is within a
 // level or 2e-5. All else is the same bits.
 func TestDepth16IsTorchvision(t *testing.T) {
+	testenv.OneGoroutine(t)
 	g := readDeepGolden(t)
 	if len(g.Steps) < 90 {
 		t.Fatalf("%d cases", len(g.Steps))

@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform"
 )
 
 // TestDepth16ResizesUint8AsPillowDoes compares with images of 8 bits, whose pixels are
 // Pillow's. Both clamp what overshoots in a row before they go down the columns.
 func TestDepth16ResizesUint8AsPillowDoes(t *testing.T) {
+	testenv.OneGoroutine(t)
 	const h, w = 61, 83
 	r := rand.New(rand.NewPCG(1, 2))
 	pix := make([]uint8, h*w*3)

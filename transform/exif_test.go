@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestExifTransposeIsPillows(t *testing.T) {
+	testenv.OneGoroutine(t)
 	golden := readGolden(t).Exif
 	if len(golden) != 8 {
 		t.Fatalf("%d orientations", len(golden))
@@ -33,6 +35,7 @@ func TestExifTransposeIsPillows(t *testing.T) {
 }
 
 func TestOrientationIsFoundWherePillowFindsIt(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, c := range readGolden(t).Turned {
 		data, err := hex.DecodeString(c.File)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // cropsOf is FiveCrop, or TenCrop with its flip.
@@ -26,6 +27,7 @@ func cropsOf(n, vertical, h, w int) Step {
 // TestCropsAreTorchvisions compares all pixels with those that torchvision 0.29 makes of PIL
 // images, also in Compile.
 func TestCropsAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var cases [][8]uint32
 	datatest.JSON(t, "testdata/crops.json", &cases)
 	if len(cases) != 120 {

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // TestGeometryIsDrawnAsTorchvisions compares distributions by two-sample
 // Kolmogorov-Smirnov tests: of width, height, where the image's corner is then, and
 // how many boxes are left.
 func TestGeometryIsDrawnAsTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var quantiles map[string][][]float64 // 200 of each number's 2,000
 	datatest.JSON(t, "testdata/annotations/draws.json", &quantiles)
 	steps := map[string]Step{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // golden holds Pillow's results, which testdata/golden.py wrote.
@@ -145,6 +146,7 @@ type nothing struct{}
 func (nothing) Apply(*Image, *rand.Rand) error { return nil }
 
 func TestEvalRoundsAsTorchvision(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, c := range readGolden(t).Eval {
 		ds := imageOf(t, c.W, c.H, pixels(c.W, c.H))
 		if got := sum(result(t, ds, Resize(c.Size), CenterCrop(c.Crop)).Data()); got != c.SHA {
@@ -158,6 +160,7 @@ type edit func(*Image)
 func (f edit) Apply(img *Image, _ *rand.Rand) error { f(img); return nil }
 
 func TestFilesBecomePillowsRGB(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, c := range readGolden(t).Files {
 		data, err := os.ReadFile(filepath.Join("testdata", c.Name))
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // maskFormats are files of other formats than PNG and TIFF, by their paths below internal, and
@@ -30,6 +31,7 @@ func maskFormats(t testing.TB) (files map[string][]byte, sums map[string]string)
 
 // TestMasksOfAllFormatsHaveTheNumbersOfPillow reads the upper rows first, and then the others.
 func TestMasksOfAllFormatsHaveTheNumbersOfPillow(t *testing.T) {
+	testenv.OneGoroutine(t)
 	files, sums := maskFormats(t)
 	var f maskFile
 	refused := 0

@@ -16,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/cpu/cputest"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // paletted is a PNG file of w×h pixels with n colours, as the standard library writes it,
@@ -57,6 +58,7 @@ func TestMaskFilesKeepTheirNumbers(t *testing.T) {
 // TestMaskFilesHaveTheNumbersOfPillow reads the files that testdata/annotations/png.py has
 // written: all depths, filters and interlacing.
 func TestMaskFilesHaveTheNumbersOfPillow(t *testing.T) {
+	testenv.OneGoroutine(t)
 	files, err := filepath.Glob("testdata/annotations/*.png")
 	if err != nil || len(files) < 8 {
 		t.Fatal(files, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/slots"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // records are the lines of a file of testdata/mixing, whose script says what is in it.
@@ -90,6 +91,7 @@ func columnsOf(n int, fields dataset.Spec, memory ...[]byte) dataset.Columns {
 
 // TestMixedBatchesAreTorchvisions compares with torchvision 0.29 bit for bit.
 func TestMixedBatchesAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for line, c := range records(t, "cases.csv") {
 		b, ch, h, w, classes := atoi(t, c[3]), atoi(t, c[4]), atoi(t, c[5]), atoi(t, c[6]), atoi(t, c[7])
 		lambda, err := strconv.ParseFloat(c[8], 64)
@@ -169,6 +171,7 @@ func TestCutMixKnowsImagesWithChannelsLast(t *testing.T) {
 // percentiles of torchvision's draws. λ of CutMix is discrete, so both sides of a
 // percentile count.
 func TestLambdaIsDistributedLikeTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	const n = 20000
 	// 1.95/√n is the limit for one in 1000 of right samples; torchvision's 50000 add to it.
 	const limit = 1.95*0.00707 + 1.95*0.00447

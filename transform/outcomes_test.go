@@ -9,6 +9,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // A measure is the image that a step is given, and the numbers of a result.
@@ -49,6 +50,7 @@ func rectangle(image []byte) []float64 {
 // TestOutcomesAreDistributedAsTorchvisions compares what steps make of an image, or of keypoints, by
 // two-sample Kolmogorov-Smirnov tests.
 func TestOutcomesAreDistributedAsTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var quantiles map[string][][]float64 // 200 of each number's 2,000
 	datatest.JSON(t, "testdata/outcomes.json", &quantiles)
 	colour := colours(pixels(16, 12), 6e-4) // numbers are rounded to 3 digits

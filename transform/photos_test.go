@@ -16,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -35,6 +36,7 @@ type goldenPhoto struct {
 // evaluation preset and after a training crop, with torchvision's. The photos are JPEG
 // files, and packed photos of both levels.
 func TestPhotosAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	text, err := os.ReadFile("../../shared/golden/photos.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("../shared, next to the repository, is missing: it holds the photos and their golden sums")
@@ -118,6 +120,7 @@ func sum(t *testing.T, photos dataset.Dataset, i int, steps []transform.Item) st
 // TestOneReaderTakesAllPhotos compares a reader that has seen hundreds of other
 // sizes with a fresh one: nothing that it keeps between photos may matter.
 func TestOneReaderTakesAllPhotos(t *testing.T) {
+	testenv.Slow(t)
 	photos := sharedPhotos(t)
 	ds, err := transform.Images(photos, transform.Eval(224))
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestPlacingPixelsAllocatesNothing(t *testing.T) {
@@ -252,6 +253,7 @@ func TestMaxPixelsIsTheMostAllowed(t *testing.T) {
 }
 
 func TestTruncatedFilesAreErrors(t *testing.T) {
+	testenv.OneGoroutine(t)
 	names, _ := filepath.Glob("testdata/*.*")
 	for _, name := range names {
 		if ext := filepath.Ext(name); ext == ".json" || ext == ".py" {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 var images = flag.String("images", "", "a folder of images with the pillow.json that testdata/pillow.py writes")
@@ -22,6 +23,7 @@ var images = flag.String("images", "", "a folder of images with the pillow.json 
 // other projects' test suites, for one. A file is refused or has Pillow's pixels,
 // in every window.
 func TestSuitesBecomePillowsRGB(t *testing.T) {
+	testenv.OneGoroutine(t)
 	if *images == "" {
 		t.Skip("no -images")
 	}

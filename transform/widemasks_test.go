@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/internal/cpu/cputest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -247,6 +248,7 @@ func FuzzAnnotations(f *testing.F) {
 // TestTIFFMasksHaveTheNumbersOfPillow reads the files that testdata/annotations/png.py has
 // written: the upper rows for the first view, and then the others.
 func TestTIFFMasksHaveTheNumbersOfPillow(t *testing.T) {
+	testenv.OneGoroutine(t)
 	files, err := filepath.Glob("testdata/annotations/*.tif")
 	if err != nil || len(files) != 8 {
 		t.Fatal(files, err)

@@ -20,6 +20,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 	"github.com/penstock-go/penstock/transform"
@@ -43,6 +44,7 @@ type photoShards struct {
 // golden file: in tar shards that WriteTar made, in TFRecord and MDS that this test makes, and in
 // those of the peers' own writers if there is a Python that has them.
 func TestPhotosInShardsAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	if testing.Short() {
 		t.Skip("334 photos take minutes in an emulator")
 	}

@@ -13,11 +13,13 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/internal/loadertest"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
 
 func TestTheDataIsTheSameForAnyNumberOfWorkers(t *testing.T) {
+	testenv.Whole(t)
 	for _, n := range []int{0, 1, 99, 100, 1050} {
 		for _, window := range []int{1, 7, 100, 5000} {
 			want := order(n, window, 3)
@@ -35,6 +37,7 @@ func TestTheDataIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestResumeContinuesAfterEveryBatch(t *testing.T) {
+	testenv.Whole(t)
 	const n, window = 200, 30
 	want := order(n, window, 9)
 	options := []stream.Option{stream.Window(window), stream.Seed(9), stream.BlockSize(300)}

@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dicom"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 const series = "../../dataset/volume/testdata/dicom"
@@ -67,6 +68,7 @@ func plain(edit func(map[uint32][]byte)) [][]byte {
 }
 
 func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
+	testenv.OneGoroutine(t)
 	set := func(tag uint32, e []byte) func(map[uint32][]byte) {
 		return func(m map[uint32][]byte) { m[tag] = e }
 	}
@@ -202,6 +204,7 @@ func TestBitsAboveAndBelowTheStoredOnesAreIgnored(t *testing.T) {
 }
 
 func TestCutFilesAreErrors(t *testing.T) {
+	testenv.OneGoroutine(t)
 	names, err := filepath.Glob(series + "/*/*")
 	if err != nil || len(names) < 50 {
 		t.Fatalf("%d files, %v", len(names), err)

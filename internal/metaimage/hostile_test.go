@@ -12,11 +12,13 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/metaimage"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 const rank2 = "ObjectType = Image\nNDims = 2\nDimSize = 2 3\nElementType = MET_SHORT\n"
 
 func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
+	testenv.OneGoroutine(t)
 	deflated := zipped("abcdefghijkl")
 	for _, c := range []struct{ name, file, want string }{
 		{"empty", "", "not a MetaImage: no line of text"},

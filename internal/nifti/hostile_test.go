@@ -13,9 +13,11 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/nifti"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
+	testenv.OneGoroutine(t)
 	le := binary.LittleEndian
 	short := func(at, v int) func([]byte) []byte {
 		return func(b []byte) []byte { le.PutUint16(b[at:], uint16(v)); return b }

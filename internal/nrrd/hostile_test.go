@@ -12,6 +12,7 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/nrrd"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 const plain2 = "type: uchar\ndimension: 1\nsizes: 2\nencoding: raw\n"
@@ -26,6 +27,7 @@ func files(pairs ...string) fstest.MapFS {
 }
 
 func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
+	testenv.OneGoroutine(t)
 	head := func(lines string) string { return "NRRD0004\n" + lines + "\n" }
 	zip := zipped("ab")
 	for _, c := range []struct{ name, file, want string }{

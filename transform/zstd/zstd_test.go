@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/pillowtest"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform"
 	"github.com/penstock-go/penstock/transform/zstd"
 )
@@ -36,6 +37,7 @@ func files(t *testing.T) (all []pillowtest.File) {
 }
 
 func TestFilesAreThoseOfPillow(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var group sync.WaitGroup
 	defer group.Wait()
 	for _, f := range files(t) {

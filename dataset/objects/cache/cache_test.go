@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestBlocksAreServedFromDiskInThisRunAndInLaterOnes(t *testing.T) {
@@ -46,6 +47,7 @@ func TestBlocksAreServedFromDiskInThisRunAndInLaterOnes(t *testing.T) {
 // The claim that the policy is made for: no policy has more hits than the share that fits,
 // and this one has as many, from the second epoch on.
 func TestSecondEpochHitsTheShareThatFits(t *testing.T) {
+	testenv.Whole(t)
 	const n = 400
 	for _, share := range []float64{0.25, 0.5, 0.75} {
 		for _, caches := range []int{1, 3} { // of one folder, as several processes have

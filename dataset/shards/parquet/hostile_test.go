@@ -19,6 +19,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/shards/parquet"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // readAll reads the samples of a file up to an error.
@@ -137,6 +138,7 @@ func FuzzParquet(f *testing.F) {
 }
 
 func TestFilesCutShortAreErrors(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for name, file := range files(t) {
 		if err := readAll(t, file, 1, 1<<20); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/dataset/shards/parquet"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 	"github.com/penstock-go/penstock/transform"
@@ -30,6 +31,7 @@ const peersPython = "PENSTOCK_PEERS"
 // golden file: in those that Write made, and in those of Hugging Face's datasets if there is
 // a Python that has it.
 func TestPhotosInParquetAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	if testing.Short() {
 		t.Skip("334 photos take minutes in an emulator")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/codec/bmp"
 	"github.com/penstock-go/penstock/internal/pillowtest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, new(bmp.Decoder)) }
@@ -18,6 +19,7 @@ func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, new(bmp.De
 func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(bmp.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
+	testenv.OneGoroutine(t)
 	pillowtest.Cut(t, new(bmp.Decoder), func(string) bool { return true })
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/codec/gif"
 	"github.com/penstock-go/penstock/internal/pillowtest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, new(gif.Decoder)) }
@@ -18,6 +19,7 @@ func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, new(gif.De
 func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(gif.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
+	testenv.OneGoroutine(t)
 	pillowtest.Cut(t, new(gif.Decoder), func(name string) bool { return name != "short-table.gif" })
 }
 

@@ -3,9 +3,12 @@ package jpeg
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestEveryTripleHasLibjpegsColor(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var luma, blues, reds [256]byte
 	var got [4 * 256]byte
 	for i := range luma {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // TestWhatFollowsTheScan puts segments between the only scan and the end of the
@@ -107,6 +108,8 @@ func checkCut(t *testing.T, d *jpeg.Decoder, name string, data []byte, missing i
 }
 
 func TestAllWindowsOfACutFileDecodeIfTheWholeDoes(t *testing.T) {
+	testenv.OneGoroutine(t)
+	testenv.Slow(t)
 	var d jpeg.Decoder
 	archive, all := verdicts(t, "verdicts.json")
 	unended := 0
@@ -129,6 +132,7 @@ func TestAllWindowsOfACutFileDecodeIfTheWholeDoes(t *testing.T) {
 }
 
 func TestPhotosWithoutTheirEndDecodeIfPillowDecodesThem(t *testing.T) {
+	testenv.OneGoroutine(t)
 	photos := goldenPhotos(t)
 	few := everyTwentieth(photos)
 	_, all := verdicts(t, "photos.json")

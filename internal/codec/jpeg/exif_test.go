@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // An entry is a directory's entry: tag, type, count and 4 bytes.
@@ -33,6 +34,7 @@ func directory(entries ...entry) []byte {
 // TestOrientationIsPillows compares with exif_transpose of Pillow 12.3 for these data
 // in a PNG file.
 func TestOrientationIsPillows(t *testing.T) {
+	testenv.OneGoroutine(t)
 	six := entry{0x112, 3, 1, [4]byte{0, 6}}
 	attribute, element := []byte(`<x tiff:Orientation="8" />`), []byte("<tiff:Orientation>5</tiff:Orientation>")
 	little := slices.Concat([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"))

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestHeaderTellsWhatTheFileIs(t *testing.T) {
@@ -83,6 +84,7 @@ func TestOrientationIsRead(t *testing.T) {
 // TestOrientationComesFromAllSegmentsThatPillowReads compares with exif_transpose
 // of Pillow 12.3.
 func TestOrientationComesFromAllSegmentsThatPillowReads(t *testing.T) {
+	testenv.OneGoroutine(t)
 	app1 := func(parts ...string) []byte {
 		body := strings.Join(parts, "")
 		return append([]byte{0xff, 0xe1, byte((len(body) + 2) >> 8), byte(len(body) + 2)}, body...)

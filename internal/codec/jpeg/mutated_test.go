@@ -17,6 +17,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 var (
@@ -91,6 +92,7 @@ func memoryFor(c jpeg.Config, bytes int) uint64 {
 // for entropy code, and for files that take much longer than valid ones of their size.
 // With -mutations 100000 it takes minutes.
 func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
+	testenv.OneGoroutine(t)
 	m := newMutator(t)
 	b := newBench()
 	results := map[string]string{}

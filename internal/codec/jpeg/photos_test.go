@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 const shared = "../../../../shared"
@@ -48,6 +49,7 @@ func readPhoto(tb testing.TB, name string) []byte {
 }
 
 func TestPhotosMatchPillow(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var d jpeg.Decoder
 	matched := 0
 	photos := goldenPhotos(t)

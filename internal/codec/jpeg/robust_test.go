@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // samples are small files of every coding, for tests that decode them many times.
@@ -37,6 +38,7 @@ func decode(d *jpeg.Decoder, data []byte) ([]byte, error) {
 }
 
 func TestFileCutShortIsAnErrorUnlessNothingIsMissing(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var d jpeg.Decoder
 	for _, p := range samples(t) {
 		want, err := decode(&d, p.data)
@@ -88,6 +90,7 @@ func TestShortIntervalBeforeTheCutIsDamage(t *testing.T) {
 }
 
 func TestFileCutShortDecodesWhereAllowed(t *testing.T) {
+	testenv.OneGoroutine(t)
 	d := jpeg.Decoder{AllowTruncated: true}
 	for _, p := range samples(t) {
 		began := false

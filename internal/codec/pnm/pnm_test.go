@@ -9,6 +9,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/codec/pnm"
 	"github.com/penstock-go/penstock/internal/pillowtest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, new(pnm.Decoder)) }
@@ -16,6 +17,7 @@ func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, new(pnm.De
 func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(pnm.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
+	testenv.OneGoroutine(t)
 	// If the last number of a plain file loses digits, that cannot be noticed.
 	pillowtest.Cut(t, new(pnm.Decoder), func(name string) bool { return !strings.HasPrefix(name, "plain") })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/codec/tiff"
 	"github.com/penstock-go/penstock/internal/pillowtest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, withZstd(tiff.Decoder{})) }
@@ -19,6 +20,7 @@ func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, withZstd(t
 func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, withZstd(tiff.Decoder{}), "fax") }
 
 func TestCutFilesAreErrors(t *testing.T) {
+	testenv.OneGoroutine(t)
 	pillowtest.Cut(t, withZstd(tiff.Decoder{}), func(string) bool { return true })
 }
 

@@ -10,12 +10,14 @@ import (
 
 	"github.com/penstock-go/penstock/internal/codec/webp"
 	"github.com/penstock-go/penstock/internal/pillowtest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestFilesBecomePillowsRGB(t *testing.T) { pillowtest.Equal(t, new(webp.Decoder)) }
 func TestWindowsAreCrops(t *testing.T)       { pillowtest.Windows(t, new(webp.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, f := range pillowtest.Files(t) {
 		if f.RGB == "" || f.Name == "trailing.webp" {
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // augmentGolden holds torchvision's results, which testdata/augment.py wrote.
@@ -126,6 +127,7 @@ func (c augmentCase) run(img *Bytes) {
 }
 
 func TestAugmentationsAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	wrong := map[string]int{}
 	for _, c := range readAugmentGolden(t).Cases {
 		img := sampleImage(c.w, c.h, c.k)
@@ -143,6 +145,7 @@ func TestAugmentationsAreTorchvisions(t *testing.T) {
 }
 
 func TestBlurAndElasticAreWithinOneLevelOfTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, c := range readAugmentGolden(t).Near {
 		want, err := hex.DecodeString(c.sum)
 		if err != nil {

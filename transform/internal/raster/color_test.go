@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // coloursGolden is Pillow's results, which testdata/golden.py wrote.
@@ -23,6 +24,7 @@ func colours(t *testing.T) (g coloursGolden) {
 }
 
 func TestColoursArePillows(t *testing.T) {
+	testenv.OneGoroutine(t)
 	ops := map[string]func(m *Bytes, factor float64){
 		"brightness": (*Bytes).Brightness, "contrast": (*Bytes).Contrast, "saturation": (*Bytes).Saturation, "hue": (*Bytes).Hue,
 		"gray": func(m *Bytes, _ float64) { m.Grey(3) },
@@ -41,6 +43,7 @@ func TestColoursArePillows(t *testing.T) {
 }
 
 func TestHSVOfEveryColourIsPillows(t *testing.T) {
+	testenv.OneGoroutine(t)
 	if testing.Short() {
 		t.Skip("33 million colours")
 	}

@@ -8,11 +8,13 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // TestChangesOfDeepColoursAreTorchvisions compares with testdata/depth/golden.json: integers
 // within one level, floats within 2e-6.
 func TestChangesOfDeepColoursAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var golden struct {
 		Colours []struct {
 			Dtype, Name, Values string

@@ -9,6 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // A deepColourCase is one of testdata/deepcolours.json.
@@ -134,6 +135,7 @@ func (c *deepColourCase) run(t *testing.T, m *Floats, step []any) {
 // sharpness, whose sums torchvision rounds in another way, are within one level or 2e-6, and
 // bilinear warps within one level or 2e-5. All else is the same bits.
 func TestDeepColoursAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	cases := readDeepColours(t)
 	if len(cases) < 400 {
 		t.Fatalf("%d cases", len(cases))
@@ -188,6 +190,7 @@ func TestDeepColoursAreTorchvisions(t *testing.T) {
 
 // TestElasticImagesAreTorchvisions compares images of 8 bits with the same cases, within one level.
 func TestElasticImagesAreTorchvisions(t *testing.T) {
+	testenv.OneGoroutine(t)
 	n := 0
 	for _, c := range readDeepColours(t) {
 		step := c.Steps[0]

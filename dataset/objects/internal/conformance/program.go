@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// Program is the path of a server in the folder PENSTOCK_BUCKETS, which the step buckets
-// of .ci/run fills. The test skips if it is not there.
+// Program is the path of a server in the folder PENSTOCK_BUCKETS, which the script
+// dataset/objects/servers fills. The test skips if it is not there.
 func Program(t *testing.T, path string) string {
 	t.Helper()
 	dir := os.Getenv("PENSTOCK_BUCKETS")
 	if dir == "" {
-		t.Skipf("PENSTOCK_BUCKETS names no folder with %s: see the step buckets in .ci/run", path)
+		t.Skipf("PENSTOCK_BUCKETS names no folder with %s: see dataset/objects/servers", path)
 	}
 	full := filepath.Join(dir, path)
 	if _, err := os.Stat(full); err != nil {

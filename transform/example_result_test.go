@@ -61,3 +61,19 @@ func ExampleField() {
 	fmt.Println(ds.Spec())
 	// Output: scan uint8 (3, 2, 2)
 }
+
+func ExampleRescale() {
+	fmt.Println(first(transform.CenterCrop(1), transform.Rescale(1))["image"].Data())
+	fmt.Println(first(transform.CenterCrop(1), transform.Rescale(1/127.5), transform.Normalize([]float32{1}, []float32{1}))["image"].Data())
+	// Output:
+	// [120 80 0]
+	// [-0.058823526 -0.372549 -1]
+}
+
+func ExampleBGR() {
+	fmt.Println(first(transform.CenterCrop(1), transform.PILToTensor())["image"].Data())
+	fmt.Println(first(transform.CenterCrop(1), transform.PILToTensor(), transform.BGR())["image"].Data())
+	// Output:
+	// [120 80 0]
+	// [0 80 120]
+}

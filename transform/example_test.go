@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
+	"github.com/penstock-go/penstock/transform/presets"
 )
 
 // gradient is one image of 6×8 pixels, red growing to the right and green
@@ -117,11 +118,14 @@ func ExampleParallel() {
 }
 
 func ExampleCompiled_Append() {
-	detector := []byte(`{
+	detector, err := presets.HuggingFace([]byte(`{
 		"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 80, "longest_edge": 133},
 		"do_pad": true, "pad_size": null
-	}`)
-	p, err := transform.Compile(transform.HuggingFace(detector), transform.Ragged())
+	}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := transform.Compile(detector, transform.Ragged())
 	if err != nil {
 		log.Fatal(err)
 	}

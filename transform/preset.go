@@ -19,9 +19,9 @@ func Eval(size int) Step {
 	c := named("Eval", size)
 	if size < 1 || size > maxSide/2 {
 		c.mistake = errors.New("want a positive size")
-		return preset{c, nil}
+		return preset{c, c.String(), nil}
 	}
-	return preset{c, []Step{
+	return preset{c, c.String(), []Step{
 		Resize((size*256 + 112) / 224), CenterCrop(size),
 		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
 	}}
@@ -34,28 +34,32 @@ func Train(size int) Step {
 	c := named("Train", size)
 	if size < 1 || size > maxSide {
 		c.mistake = errors.New("want a positive size")
-		return preset{c, nil}
+		return preset{c, c.String(), nil}
 	}
-	return preset{c, []Step{
+	return preset{c, c.String(), []Step{
 		RandomResizedCrop(size), RandomHorizontalFlip(0.5),
 		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
 	}}
 }
 
+// Preset is [Compose] of steps that normalise for a certain model: another [Normalize] after it is an
+// error. It prints as name, without the steps.
+func Preset(name string, several ...Step) Step { return preset{&call{name: name}, name, several} }
+
 // A preset is a list of steps that normalises. After it no other step may.
 type preset struct {
 	*call
+	text  string
 	steps []Step
 }
 
-func (s preset) add(p *program) error { return p.addPreset(s, s.steps) }
+func (s preset) String() string { return s.text }
 
-// addPreset adds the steps that a preset stands for.
-func (p *program) addPreset(s Step, several []Step) error {
+func (s preset) add(p *program) error {
 	before := p.output.norms
-	p.addAll(several)
+	p.addAll(s.steps)
 	if p.output.norms > before {
-		p.output.preset = s.String()
+		p.output.preset = s.text
 	}
 	return nil
 }

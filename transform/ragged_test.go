@@ -46,7 +46,7 @@ func sizedPhotos(t *testing.T) (*dataset.Folder, [][]byte) {
 	return photos, files
 }
 
-var detector = transform.HuggingFace([]byte(`{"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 32, "longest_edge": 60}}`))
+var detector = transform.Compose(transform.Resize(32, transform.MaxSize(60)), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 
 func TestRaggedRowsAreWhatAppendGives(t *testing.T) {
 	photos, files := sizedPhotos(t)

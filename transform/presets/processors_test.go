@@ -1,4 +1,4 @@
-package transform_test
+package presets_test
 
 import (
 	"crypto/sha256"
@@ -16,6 +16,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/transform"
+	"github.com/penstock-go/penstock/transform/presets"
 )
 
 // A goldenConfig is what testdata/processors.py wrote down of a configuration.
@@ -41,23 +42,21 @@ func readProcessors(t testing.TB) (g goldenProcessors) {
 }
 
 // steps are all configurations with their steps.
-func (g goldenProcessors) steps() map[*goldenConfig]transform.Step {
-	all := map[*goldenConfig]transform.Step{}
+func (g goldenProcessors) steps() map[*goldenConfig]made {
+	all := map[*goldenConfig]made{}
 	for i := range g.Transformers {
 		c := &g.Transformers[i]
-		s := transform.HuggingFace(c.Config)
+		all[c] = hf(string(c.Config))
 		if c.Model != "" {
-			s = s.ModelType(c.Model)
+			all[c] = hf(string(c.Config), presets.ModelType(c.Model))
 		}
-		all[c] = s
 	}
 	for i := range g.Timm {
 		c := &g.Timm[i]
-		s := transform.Timm(c.Config)
+		all[c] = timm(string(c.Config))
 		if c.Test {
-			s = s.TestSize()
+			all[c] = timm(string(c.Config), presets.TestSize())
 		}
-		all[c] = s
 	}
 	return all
 }
@@ -66,20 +65,20 @@ func (g goldenProcessors) steps() map[*goldenConfig]transform.Step {
 // the processors of transformers and the transforms of timm make of them.
 func TestConfiguredImagesAreTheProcessors(t *testing.T) {
 	g := readProcessors(t)
-	checkProcessors(t, g, "../examples/images/photos", g.Images, len(g.Photos))
+	checkProcessors(t, g, "../../examples/images/photos", g.Images, len(g.Photos))
 }
 
 // TestConfiguredPhotosAreTheProcessors does the same with photos.
 func TestConfiguredPhotosAreTheProcessors(t *testing.T) {
 	g := readProcessors(t)
-	if _, err := os.Stat("../../shared/photos"); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat("../../../shared/photos"); errors.Is(err, fs.ErrNotExist) {
 		t.Skip("../shared, next to the repository, is missing: it holds the photos")
 	}
 	photos := g.Photos
 	if testing.Short() { // emulators are slow
 		photos = photos[:3]
 	}
-	checkProcessors(t, g, "../../shared/photos", photos, 0)
+	checkProcessors(t, g, "../../../shared/photos", photos, 0)
 }
 
 func checkProcessors(t *testing.T, g goldenProcessors, dir string, names []string, first int) {
@@ -93,13 +92,13 @@ func checkProcessors(t *testing.T, g goldenProcessors, dir string, names []strin
 	}
 	for c, step := range g.steps() {
 		t.Run(c.Name, func(t *testing.T) {
-			p, err := transform.Compile(step)
+			p, err := step.compile()
 			switch c.Name {
 			case "DETR", "DETR, new keys", "YOLOS", "Depth Anything":
 				if err == nil || !strings.Contains(err.Error(), "the size varies from image to image") {
 					t.Errorf("error %v, want one of the size", err)
 				}
-				p, err = transform.Compile(step, transform.Ragged())
+				p, err = step.compile(transform.Ragged())
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -138,13 +137,13 @@ func digest(t *testing.T, p *transform.Compiled, data []byte) string {
 func TestMissingKeysHaveTheClassesDefaults(t *testing.T) {
 	g := readProcessors(t)
 	for _, c := range g.Defaults {
-		p, err := transform.Compile(transform.HuggingFace(c.Config), transform.Ragged())
+		p, err := hf(string(c.Config)).compile(transform.Ragged())
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
 		for i, name := range g.Images {
-			data, err := os.ReadFile(filepath.Join("../examples/images/photos", filepath.FromSlash(name)))
+			data, err := os.ReadFile(filepath.Join("../../examples/images/photos", filepath.FromSlash(name)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,8 +155,8 @@ func TestMissingKeysHaveTheClassesDefaults(t *testing.T) {
 }
 
 func TestModelTypesNameTheirClass(t *testing.T) {
-	plan := func(s transform.Step) string {
-		p, err := transform.Compile(s, transform.Ragged())
+	plan := func(s made) string {
+		p, err := s.compile(transform.Ragged())
 		return fmt.Sprint(p, err)
 	}
 	g := readProcessors(t)
@@ -165,8 +164,8 @@ func TestModelTypesNameTheirClass(t *testing.T) {
 		t.Fatalf("only %d models", len(g.Models))
 	}
 	for model, class := range g.Models {
-		got := plan(transform.HuggingFace([]byte("{}")).ModelType(model))
-		want := plan(transform.HuggingFace([]byte(`{"image_processor_type": "` + class + `"}`)))
+		got := plan(hf("{}", presets.ModelType(model)))
+		want := plan(hf(`{"image_processor_type": "` + class + `"}`))
 		if got != want {
 			t.Errorf("%s:\n%s\nwant that of %s:\n%s", model, got, class, want)
 		}

@@ -1,6 +1,10 @@
-package transform
+package presets
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/penstock-go/penstock/transform"
+)
 
 // A processor is what the configuration of an image processor says, or what its
 // class takes where a key is missing.
@@ -15,7 +19,7 @@ type processor struct {
 	square bool // size as one number is for both sides
 	crop   area
 	padded area // pad_size
-	filter Filter
+	filter transform.Filter
 	factor float64
 	mean   [3]float64
 	std    [3]float64
@@ -153,7 +157,7 @@ func (o object) area(key string, other area) (a area) {
 
 // readFilter takes resample: Pillow's number of a filter.
 func (c *processor) readFilter(o object) {
-	numbers := [...]Filter{Nearest, Lanczos, Bilinear, Bicubic, Box, Hamming}
+	numbers := [...]transform.Filter{transform.Nearest, transform.Lanczos, transform.Bilinear, transform.Bicubic, transform.Box, transform.Hamming}
 	text, ok := o.take("resample")
 	if !ok {
 		return

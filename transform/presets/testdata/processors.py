@@ -5,7 +5,7 @@ transforms, make of photos.
     python processors.py PHOTOS
 
 PHOTOS is a folder with a folder of JPEG files per class. The first five of
-every class are taken, and the images of ../../examples/images/photos.
+every class are taken, and the images of ../../../examples/images/photos.
 
 For every configuration there are the first 16 digits of the SHA-256 of every
 result, float32 or uint8 in CHW order, and how far the fast processor is from
@@ -28,7 +28,7 @@ from timm.data import create_transform, resolve_data_config
 from transformers.models.auto.image_processing_auto import IMAGE_PROCESSOR_MAPPING_NAMES
 
 here = pathlib.Path(__file__).parent
-own = here / "../../examples/images/photos"
+own = here / "../../../examples/images/photos"
 half, net, dev = [0.5, 0.5, 0.5], [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 clip, clip_dev = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
 byte = 0.00392156862745098

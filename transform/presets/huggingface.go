@@ -1,13 +1,51 @@
-package transform
+// Package presets makes the steps of package transform that a model's own configuration asks for:
+// that of an image processor of Hugging Face's transformers, and that of a model of timm. What they
+// read follows the releases of these libraries.
+package presets
 
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/transform"
 )
+
+// An Option changes what [HuggingFace] and [Timm] make. The zero Option changes nothing.
+type Option struct {
+	of   string // the function that has the option
+	set  func(*settings)
+	text string
+}
+
+// settings are what options set.
+type settings struct {
+	model  string
+	larger bool
+}
+
+// settle makes the settings of a function, and the text that its step prints.
+func settle(name string, options []Option) (s settings, text string, err error) {
+	text = name + "(…"
+	for _, o := range options {
+		if o.set == nil {
+			continue
+		}
+		if o.of != name {
+			err = errors.Join(err, fmt.Errorf("has no option %s", o.text))
+		}
+		o.set(&s)
+		text += ", " + o.text
+	}
+	return s, text + ")", err
+}
+
+// ModelType says which model a configuration of [HuggingFace] belongs to, for those that do not
+// name their image processor: name is the model_type of the model's config.json,
+// such as "vit". A configuration that names its processor ignores it.
+func ModelType(name string) Option {
+	return Option{"HuggingFace", func(s *settings) { s.model = name }, fmt.Sprintf("ModelType(%q)", name)}
+}
 
 // HuggingFace makes the steps of an image processor of Hugging Face's
 // transformers. The argument is the content of preprocessor_config.json, or of a
@@ -19,53 +57,35 @@ import (
 // docs/processors.md says by how much, for every family of models.
 //
 // Keys that are missing have the defaults of the class that image_processor_type
-// or feature_extractor_type names. Where both are missing, see
-// [HuggingFacePreset.ModelType]. A key that is not known, or a value that cannot
-// be met, is an error of [Images] and [Compile] that names the key. Every image
-// becomes RGB, also without do_convert_rgb. As with [Eval], another [Normalize]
-// after it is an error.
-func HuggingFace(config []byte) HuggingFacePreset {
-	return HuggingFacePreset{config: slices.Clone(config)}
+// or feature_extractor_type names. Where both are missing, see [ModelType]. A key that is
+// not known, and a value that cannot be met, are errors that name the key. Every image
+// becomes RGB, also without do_convert_rgb. As with [transform.Eval], another
+// [transform.Normalize] after it is an error.
+func HuggingFace(config []byte, options ...Option) (transform.Step, error) {
+	return preset("HuggingFace", config, options, func(s settings, o object) []transform.Step { return s.read(o) })
 }
 
-// HuggingFacePreset is the step that [HuggingFace] makes.
-type HuggingFacePreset struct {
-	config []byte
-	model  string
-}
-
-// ModelType says which model the configuration belongs to, for those that do not
-// name their image processor: name is the model_type of the model's config.json,
-// such as "vit". A configuration that names its processor ignores it.
-func (s HuggingFacePreset) ModelType(name string) HuggingFacePreset {
-	s.model = name
-	return s
-}
-
-func (s HuggingFacePreset) item() {}
-
-// String prints the call that made the step, without the configuration.
-func (s HuggingFacePreset) String() string {
-	if s.model != "" {
-		return "HuggingFace(…)" + steps.Call(".ModelType", fmt.Sprintf("%q", s.model))
+// preset makes the step of a configuration, which read takes.
+func preset(name string, config []byte, options []Option, read func(s settings, o object) []transform.Step) (transform.Step, error) {
+	s, text, err := settle(name, options)
+	errs := []error{err}
+	var all []transform.Step
+	if o := parseObject(config, &errs); errors.Join(errs...) == nil {
+		all = read(s, o)
 	}
-	return "HuggingFace(…)"
-}
-
-func (s HuggingFacePreset) add(p *program) error {
-	var errs []error
-	var all []Step
-	if o := parseObject(s.config, &errs); len(errs) == 0 {
-		all = s.read(o)
+	for k, err := range errs {
+		if err != nil {
+			errs[k] = fmt.Errorf("presets: %s: %w", text, err)
+		}
 	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
-	return p.addPreset(s, all)
+	return transform.Preset(text, all...), nil
 }
 
 // read takes all keys. Where something is wrong with them, the steps mean nothing.
-func (s HuggingFacePreset) read(o object) []Step {
+func (s settings) read(o object) []transform.Step {
 	if inner, ok := o.object("image_processor"); ok {
 		o.without("processor_class", "feature_extractor", "video_processor", "tokenizer", "chat_template", "auto_map")
 		o.end()
@@ -91,7 +111,7 @@ var withoutPixels = []string{
 }
 
 // processor is the family that the configuration is of, with its defaults.
-func (s HuggingFacePreset) processor(o object) (*processor, bool) {
+func (s settings) processor(o object) (*processor, bool) {
 	key := "image_processor_type"
 	name := o.word(key)
 	if old := o.word("feature_extractor_type"); name == "" {

@@ -1,8 +1,10 @@
-package transform
+package presets
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/penstock-go/penstock/transform"
 )
 
 // A class is an image processor of transformers, with its defaults: those of version 5.23.
@@ -20,7 +22,7 @@ func family(name string) (processor, bool) {
 	}
 	c := processor{
 		resize: true, rescale: true, normalize: true, square: true,
-		filter: Bicubic, factor: 1.0 / 255, mean: halves, std: halves,
+		filter: transform.Bicubic, factor: 1.0 / 255, mean: halves, std: halves,
 	}
 	classes[k].usual(&c)
 	return c, true
@@ -52,7 +54,7 @@ func (c *processor) clip()     { c.mean, c.std = clipMean, clipStd }
 // detector is DETR's processor, and those after it.
 func (c *processor) detector() {
 	c.kind, c.cropless, c.pad = detr, true, true
-	c.size, c.square, c.filter = sides{shortest: 800, longest: 1333}, false, Bilinear
+	c.size, c.square, c.filter = sides{shortest: 800, longest: 1333}, false, transform.Bilinear
 	c.imageNet()
 }
 
@@ -65,13 +67,13 @@ func (c *processor) likeCLIP() {
 // mobile is MobileNet's processor.
 func (c *processor) mobile() {
 	c.cropped(256, 224)
-	c.filter = Bilinear
+	c.filter = transform.Bilinear
 }
 
 // classes are all that can be read.
 var classes = []class{
 	{"ViT", "vit vit_mae vit_msn swin swinv2 swiftformer ijepa clipseg dinat mgp-str trocr", func(c *processor) {
-		c.size, c.filter = both(224), Bilinear
+		c.size, c.filter = both(224), transform.Bilinear
 	}},
 	{"DeiT", "deit", func(c *processor) {
 		c.size = both(256)
@@ -130,7 +132,7 @@ var classes = []class{
 		c.padless = true
 	}},
 	{"Segformer", "segformer upernet", func(c *processor) {
-		c.size, c.filter = both(512), Bilinear
+		c.size, c.filter = both(512), transform.Bilinear
 		c.imageNet()
 		c.cropless, c.padless = true, true
 	}},
@@ -153,7 +155,7 @@ var classes = []class{
 	}},
 	{"Sam", "sam sam_hq", func(c *processor) {
 		c.kind = sam
-		c.size, c.filter = sides{longest: 1024}, Bilinear
+		c.size, c.filter = sides{longest: 1024}, transform.Bilinear
 		c.imageNet()
 		c.pad, c.padded = true, area{1024, 1024}
 	}},

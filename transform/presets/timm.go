@@ -1,10 +1,10 @@
-package transform
+package presets
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
-	"slices"
+
+	"github.com/penstock-go/penstock/transform"
 )
 
 // Timm makes the steps with which timm's models are evaluated. The argument is
@@ -17,53 +17,32 @@ import (
 //
 // It reads input_size, interpolation, crop_pct, crop_mode, mean and std, with
 // timm's defaults for those that are missing. Where timm takes the size from
-// model_args, so does Timm. A key that is not known, or a value that cannot be met,
-// is an error of [Images] and [Compile] that names the key. As with [Eval], another
-// [Normalize] after it is an error.
-func Timm(config []byte) TimmPreset { return TimmPreset{config: slices.Clone(config)} }
-
-// TimmPreset is the step that [Timm] makes.
-type TimmPreset struct {
-	config []byte
-	larger bool
+// model_args, so does Timm. A key that is not known, and a value that cannot be met,
+// are errors that name the key. As with [transform.Eval], another [transform.Normalize]
+// after it is an error.
+func Timm(config []byte, options ...Option) (transform.Step, error) {
+	return preset("Timm", config, options, func(s settings, o object) []transform.Step {
+		c := readTimm(o, s.larger)
+		o.end()
+		if len(*o.errs) > 1 { // the first is that of the options
+			return nil
+		}
+		return append(c.geometry(), transform.ToTensor(), transform.Normalize(narrow(c.mean), narrow(c.std)))
+	})
 }
 
-// TestSize takes test_input_size and test_crop_pct where the configuration has
+// TestSize makes [Timm] take test_input_size and test_crop_pct where the configuration has
 // them, as timm does with use_test_size=True. Some models are more accurate with
 // images that are larger than those of their training.
-func (s TimmPreset) TestSize() TimmPreset {
-	s.larger = true
-	return s
-}
-
-func (s TimmPreset) item() {}
-
-// String prints the call that made the step, without the configuration.
-func (s TimmPreset) String() string {
-	if s.larger {
-		return "Timm(…).TestSize()"
-	}
-	return "Timm(…)"
-}
-
-func (s TimmPreset) add(p *program) error {
-	var errs []error
-	var c timmConfig
-	if o := parseObject(s.config, &errs); len(errs) == 0 {
-		c = readTimm(o, s.larger)
-		o.end()
-	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
-	}
-	return p.addPreset(s, append(c.geometry(), ToTensor(), Normalize(narrow(c.mean), narrow(c.std))))
+func TestSize() Option {
+	return Option{"Timm", func(s *settings) { s.larger = true }, "TestSize()"}
 }
 
 // A timmConfig is what a pretrained_cfg says about images.
 type timmConfig struct {
 	h, w      int
 	part      float64 // of the resized image that the crop shows, per side
-	filter    Filter
+	filter    transform.Filter
 	mode      string
 	mean, std [3]float64
 }
@@ -107,7 +86,7 @@ func readTimm(o object, larger bool) timmConfig {
 }
 
 func (c *timmConfig) readRest(o object) {
-	c.filter = Bicubic
+	c.filter = transform.Bicubic
 	if name := o.word("interpolation"); name != "" {
 		f, ok := filterNamed(name)
 		if !ok {
@@ -154,23 +133,23 @@ func (o object) fixed() bool {
 }
 
 // geometry is what timm does before ToTensor.
-func (c timmConfig) geometry() []Step {
+func (c timmConfig) geometry() []transform.Step {
 	h, w := int(math.Floor(float64(c.h)/c.part)), int(math.Floor(float64(c.w)/c.part))
 	size := [2]int{c.h, c.w}
-	crop := CenterCrop(size)
+	crop := transform.CenterCrop(size)
 	switch {
 	case c.mode == "squash":
-		return []Step{Resize([2]int{h, w}, Interpolation(c.filter)), crop}
+		return []transform.Step{transform.Resize([2]int{h, w}, filtered(c.filter)...), crop}
 	case c.mode == "border":
-		return []Step{keepRatio(h, w, true, c.filter), CenterCrop(size, eightBits(c.mean))}
+		return []transform.Step{keepRatio(h, w, true).step(c.filter), transform.CenterCrop(size, eightBits(c.mean))}
 	case h == w:
-		return []Step{Resize(h, Interpolation(c.filter)), crop}
+		return []transform.Step{transform.Resize(h, filtered(c.filter)...), crop}
 	}
-	return []Step{keepRatio(h, w, false, c.filter), crop}
+	return []transform.Step{keepRatio(h, w, false).step(c.filter), crop}
 }
 
 // eightBits is the pixel of a mean.
-func eightBits(mean [3]float64) Option {
+func eightBits(mean [3]float64) transform.Option {
 	at := func(v float64) float64 { return float64(min(max(round(255*v), 0), 255)) }
-	return Fill(at(mean[0]), at(mean[1]), at(mean[2]))
+	return transform.Fill(at(mean[0]), at(mean[1]), at(mean[2]))
 }

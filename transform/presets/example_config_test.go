@@ -1,10 +1,11 @@
-package transform_test
+package presets_test
 
 import (
 	"fmt"
 	"log"
 
 	"github.com/penstock-go/penstock/transform"
+	"github.com/penstock-go/penstock/transform/presets"
 )
 
 // The steps of CLIP, as its preprocessor_config.json says.
@@ -15,19 +16,23 @@ func ExampleHuggingFace() {
 		"image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711],
 		"resample": 3, "size": 224
 	}`)
-	p, err := transform.Compile(transform.HuggingFace(config))
+	clip, err := presets.HuggingFace(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := transform.Compile(clip)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(p)
 
-	_, err = transform.Compile(transform.HuggingFace([]byte(`{"image_processor_type": "CLIPImageProcessor", "do_sharpen": true}`)))
+	_, err = presets.HuggingFace([]byte(`{"image_processor_type": "CLIPImageProcessor", "do_sharpen": true}`))
 	fmt.Println(err)
 	// Output:
 	// file or pixels → image float32 (3, 224, 224)
 	//   resample  Resize(224, Interpolation(bicubic)), CenterCrop([224 224], Floor())
 	//   store     ToTensor(), Normalize([0.48145467 0.4578275 0.40821072], [0.26862955 0.2613026 0.2757771]), float32 CHW
-	// transform: HuggingFace(…): key "do_sharpen": not known (its value is true)
+	// presets: HuggingFace(…): key "do_sharpen": not known (its value is true)
 }
 
 // The steps of a ResNet, as timm's config.json says, for its size in training
@@ -40,8 +45,12 @@ func ExampleTimm() {
 			"crop_pct": 0.95, "test_crop_pct": 1.0, "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]
 		}
 	}`)
-	for _, preset := range []transform.Item{transform.Timm(config), transform.Timm(config).TestSize()} {
-		p, err := transform.Compile(preset)
+	for _, options := range [][]presets.Option{nil, {presets.TestSize()}} {
+		resnet, err := presets.Timm(config, options...)
+		if err != nil {
+			log.Fatal(err)
+		}
+		p, err := transform.Compile(resnet)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -54,20 +63,4 @@ func ExampleTimm() {
 	// file or pixels → image float32 (3, 288, 288)
 	//   resample  Resize(288, Interpolation(bicubic)), CenterCrop([288 288])
 	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
-}
-
-func ExampleRescale() {
-	fmt.Println(first(transform.CenterCrop(1), transform.Rescale(1))["image"].Data())
-	fmt.Println(first(transform.CenterCrop(1), transform.Rescale(1/127.5), transform.Normalize([]float32{1}, []float32{1}))["image"].Data())
-	// Output:
-	// [120 80 0]
-	// [-0.058823526 -0.372549 -1]
-}
-
-func ExampleBGR() {
-	fmt.Println(first(transform.CenterCrop(1), transform.PILToTensor())["image"].Data())
-	fmt.Println(first(transform.CenterCrop(1), transform.PILToTensor(), transform.BGR())["image"].Data())
-	// Output:
-	// [120 80 0]
-	// [0 80 120]
 }

@@ -1,4 +1,4 @@
-package transform
+package presets
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/penstock-go/penstock/transform"
 )
 
 // An object is a JSON object of a model's configuration. Keys are taken out one
@@ -162,6 +164,9 @@ func narrow(v [3]float64) []float32 {
 	return []float32{float32(v[0]), float32(v[1]), float32(v[2])}
 }
 
+// maxSide is the longest side that a configuration may ask for.
+const maxSide = 1 << 20
+
 var (
 	imageNetMean = [3]float64{0.485, 0.456, 0.406}
 	imageNetStd  = [3]float64{0.229, 0.224, 0.225}
@@ -171,11 +176,11 @@ var (
 )
 
 // filterNamed is the filter of Pillow's name, in lower case.
-func filterNamed(name string) (Filter, bool) {
-	for f := Bilinear; f <= Hamming; f++ {
+func filterNamed(name string) (transform.Filter, bool) {
+	for f := transform.Bilinear; f <= transform.Hamming; f++ {
 		if f.String() == name {
 			return f, true
 		}
 	}
-	return Bilinear, false
+	return transform.Bilinear, false
 }

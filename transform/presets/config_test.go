@@ -1,4 +1,4 @@
-package transform_test
+package presets_test
 
 import (
 	"bytes"
@@ -11,14 +11,37 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/transform"
+	"github.com/penstock-go/penstock/transform/presets"
 )
+
+// A made is what a configuration makes.
+type made struct {
+	step transform.Step
+	err  error
+}
+
+func hf(text string, options ...presets.Option) made {
+	step, err := presets.HuggingFace([]byte(text), options...)
+	return made{step, err}
+}
+
+func timm(text string, options ...presets.Option) made {
+	step, err := presets.Timm([]byte(text), options...)
+	return made{step, err}
+}
+
+// compile compiles the step, if there is one.
+func (m made) compile(options ...transform.Item) (*transform.Compiled, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	return transform.Compile(append(options, m.step)...)
+}
 
 // TestConfigurationErrorsNameTheKey has configurations that are refused.
 func TestConfigurationErrorsNameTheKey(t *testing.T) {
-	hf := func(text string) transform.Step { return transform.HuggingFace([]byte(text)) }
-	timm := func(text string) transform.Step { return transform.Timm([]byte(text)) }
 	for _, c := range []struct {
-		step transform.Step
+		step made
 		want string
 	}{
 		{hf(``), "want a JSON object"},
@@ -29,7 +52,7 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		{hf(`{"size": 224}`), `key "image_processor_type": missing`},
 		{hf(`{"architecture": "vit", "pretrained_cfg": {}}`), `this is a configuration of timm: use Timm`},
 		{hf(`{"image_processor_type": "TimmWrapperImageProcessor"}`), `key "image_processor_type": use Timm with the model's config.json`},
-		{transform.HuggingFace([]byte(`{"size": 224}`)).ModelType("bert"), `ModelType "bert" is not known`},
+		{hf(`{"size": 224}`, presets.ModelType("bert")), `ModelType "bert" is not known`},
 		{hf(`{"image_processor_type": "Qwen2VLImageProcessor"}`), `key "image_processor_type": Qwen2VLImageProcessor is not supported`},
 		{hf(`{"feature_extractor_type": "WhisperFeatureExtractor"}`), `key "feature_extractor_type": WhisperImageProcessor is not supported`},
 		{hf(`{"image_processor_type": "ViTImageProcessor", "do_sharpen": true}`), `key "do_sharpen": not known (its value is true)`},
@@ -64,7 +87,7 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		{timm(`{"crop_pct": 1e-9}`), `key "crop_pct": want a part`},
 		{timm(`{"model_args": {"in_chans": 4}}`), `key "model_args.in_chans": want 3, not 4`},
 	} {
-		_, err := transform.Compile(c.step)
+		_, err := c.step.compile()
 		if joined := fmt.Sprint(err); strings.Contains(joined, "JSON object") && strings.Contains(joined, "\n") {
 			t.Errorf("error %v, want no other one after it", err)
 		}
@@ -76,23 +99,21 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 
 // TestConfigurationsSayTheSame has pairs of configurations with the same meaning.
 func TestConfigurationsSayTheSame(t *testing.T) {
-	plan := func(s transform.Step) string {
-		p, err := transform.Compile(s, transform.Ragged())
+	plan := func(s made) string {
+		p, err := s.compile(transform.Ragged())
 		if err != nil {
 			t.Error(err)
 			return ""
 		}
 		return p.String()
 	}
-	hf := func(text string) transform.HuggingFacePreset { return transform.HuggingFace([]byte(text)) }
-	timm := func(text string) transform.TimmPreset { return transform.Timm([]byte(text)) }
-	for _, c := range [][2]transform.Step{
+	for _, c := range [][2]made{
 		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessorFast"}`)},
 		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessorPil"}`)},
 		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTFeatureExtractor"}`)},
 		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"feature_extractor_type": "ViTFeatureExtractor"}`)},
 		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor", "feature_extractor_type": "CLIPFeatureExtractor"}`)},
-		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor"}`).ModelType("clip")},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor"}`, presets.ModelType("clip"))},
 		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor": {"image_processor_type": "ViTImageProcessor"}, "processor_class": "P"}`)},
 		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor", "size": null, "do_sharpen": null, "do_resize": null, "resample": null, "image_mean": null}`)},
 		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor", "do_convert_rgb": true, "data_format": "channels_first", "_valid_processor_keys": ["images"]}`)},
@@ -105,15 +126,15 @@ func TestConfigurationsSayTheSame(t *testing.T) {
 		{hf(`{"image_processor_type": "DetrImageProcessor", "size": 400}`), hf(`{"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 400, "longest_edge": 1333}}`)},
 		{timm(`{"architecture": "vit", "input_size": [3, 9, 9]}`), timm(`{"architecture": "vit", "pretrained_cfg": {"input_size": [3, 9, 9], "license": "mit"}}`)},
 		{timm(`{"crop_pct": null, "crop_mode": "center", "interpolation": ""}`), timm(`{}`)},
-		{timm(`{"input_size": [3, 9, 9]}`), timm(`{"input_size": [3, 9, 9]}`).TestSize()},
-		{timm(`{"test_input_size": [3, 9, 9], "test_crop_pct": 0.5}`).TestSize(), timm(`{"input_size": [3, 9, 9], "crop_pct": 0.5}`)},
+		{timm(`{"input_size": [3, 9, 9]}`), timm(`{"input_size": [3, 9, 9]}`, presets.TestSize())},
+		{timm(`{"test_input_size": [3, 9, 9], "test_crop_pct": 0.5}`, presets.TestSize()), timm(`{"input_size": [3, 9, 9], "crop_pct": 0.5}`)},
 		{timm(`{"model_args": {"img_size": 9, "depth": 12}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{"input_size": [3, 9, 9]}`)},
 		{timm(`{"model_args": {"img_size": [9, 8]}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{"input_size": [3, 9, 8]}`)},
 		{timm(`{"model_args": {"img_size": 9, "dynamic_img_size": true}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{}`)},
 		{timm(`{"model_args": {"img_size": 9}, "pretrained_cfg": {}}`), timm(`{}`)},
 	} {
 		if got, want := plan(c[1]), plan(c[0]); got != want {
-			t.Errorf("%v: %s\nwant %s", c[1], got, want)
+			t.Errorf("%v: %s\nwant %s", c[1].step, got, want)
 		}
 	}
 }
@@ -132,18 +153,16 @@ func FuzzConfiguration(f *testing.F) {
 	}
 	pix := make([]uint8, 3*5*7)
 	f.Fuzz(func(t *testing.T, config []byte) {
-		for _, step := range []transform.Item{
-			transform.HuggingFace(config), transform.HuggingFace(config).ModelType("yolos"),
-			transform.Timm(config), transform.Timm(config).TestSize(),
-		} {
+		text := string(config)
+		for _, step := range []made{hf(text), hf(text, presets.ModelType("yolos")), timm(text), timm(text, presets.TestSize())} {
 			const most = 1 << 16
 			hostile.Bounded(t, len(config), configured+64*most, func() {
-				if p, err := transform.Compile(step, transform.Ragged(), transform.MaxPixels(most)); err == nil && p.Spec()[0].Dtype == dataset.Float32 {
+				if p, err := step.compile(transform.Ragged(), transform.MaxPixels(most)); err == nil && p.Spec()[0].Dtype == dataset.Float32 {
 					_, _, _, _ = p.Append(nil, transform.RGB(pix, 7, 5))
 				}
 			})
-			_, err := transform.Compile(step)
-			p, ragged := transform.Compile(step, transform.Ragged(), transform.MaxPixels(most))
+			_, err := step.compile()
+			p, ragged := step.compile(transform.Ragged(), transform.MaxPixels(most))
 			if err == nil && ragged != nil {
 				t.Errorf("error %v, but none without Ragged", ragged)
 			}

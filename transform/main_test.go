@@ -8,5 +8,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(testenv.Main(m, TestPhotosAreTorchvisions, TestConfiguredPhotosAreTheProcessors))
+	os.Exit(testenv.Main(m, TestPhotosAreTorchvisions))
 }

@@ -1,0 +1,12 @@
+package presets_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/penstock-go/penstock/internal/testenv"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(testenv.Main(m, TestConfiguredPhotosAreTheProcessors))
+}

@@ -142,7 +142,7 @@ func TestSamplesDoNotDependOnThoseBefore(t *testing.T) {
 func TestSingleSamplesOfAllCombinationsAreThoseOfImages(t *testing.T) {
 	combinations(t, func(ds dataset.Dataset, list []transform.Item) {
 		x := images(t, ds, list...)
-		c, err := transform.CompileSamples(ds.Spec(), list...)
+		c, err := transform.Compile(append([]transform.Item{transform.Inputs(ds.Spec())}, list...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestSingleSamplesOfAllCombinationsAreThoseOfImages(t *testing.T) {
 		for i, from := range slotsOf(t, ds) {
 			slot := dataset.NewSlot(x.Spec()...)
 			datatest.Reset(slot, 9, 0, 0)
-			err, single := r.Place(t.Context(), i, slot), c.Into(dst, from, 9)
+			err, single := r.Place(t.Context(), i, slot), c.IntoSample(dst, from, 9)
 			if fmt.Sprint(err) != fmt.Sprint(single) {
 				t.Fatalf("%v: sample %d: %v, alone %v", list, i, err, single)
 			}

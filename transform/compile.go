@@ -14,8 +14,8 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// Compiled is a compiled list of steps for single images, without a dataset and a
-// loader, for example in a server. [Compile] makes it.
+// Compiled is a compiled list of steps for single images, or with [Inputs] for single samples,
+// without a dataset and a loader, for example in a server. [Compile] makes it.
 //
 // Any number of goroutines may use it at the same time. At most GOMAXPROCS images
 // are processed at a time, and further calls wait. Compile fixes that number. One
@@ -24,12 +24,14 @@ import (
 // files. WebP files need memory for every image.
 type Compiled struct {
 	*program
-	field dataset.Field
-	lanes chan *single
+	field   dataset.Field
+	lanes   chan *single
+	samples *samples // with Inputs; then it has no lanes
 }
 
 // Compile checks the steps and compiles them for single images. The results are
-// those of [Images], bit for bit. The steps must give all images the same size.
+// those of [Images], bit for bit. The steps must give all images the same size, unless [Ragged] is
+// there. With [Inputs] it compiles them for samples of several fields.
 // The error joins everything that is wrong with the steps.
 func Compile(list ...Item) (*Compiled, error) {
 	c, err := compiledOf(list)
@@ -44,11 +46,18 @@ func compiledOf(list []Item) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.inputs != nil {
+		several, err := withInputs(p)
+		if err != nil {
+			return nil, err
+		}
+		return &Compiled{program: p, samples: several}, nil
+	}
 	if len(p.views) > 0 && p.crops.n == 0 {
-		return nil, errors.New("Views: only for Images and CompileSamples: here an image has one result")
+		return nil, errors.New("Views: only for Images, and for Compile with Inputs: here an image has one result")
 	}
 	if p.annotated.any() {
-		return nil, fmt.Errorf("%s: only for Images and CompileSamples: here the image is alone", strings.Join(p.annotated.calls(), ", "))
+		return nil, fmt.Errorf("%s: only for Images, and for Compile with Inputs: here the image is alone", strings.Join(p.annotated.calls(), ", "))
 	}
 	if err := p.findFields(nil); err != nil {
 		return nil, err
@@ -66,11 +75,19 @@ func compiledOf(list []Item) (*Compiled, error) {
 
 // Spec describes the result of the steps: one field with its name, dtype and shape. The dtype is
 // float32, float16, bfloat16 or uint8, and with [Depth16] also uint16 or int32.
-func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
+func (c *Compiled) Spec() dataset.Spec {
+	if c.samples != nil {
+		return c.samples.pipeline.Spec()
+	}
+	return dataset.Spec{c.field}
+}
 
 // String describes the compiled steps: what is done to an image and what is
 // stored.
 func (c *Compiled) String() string {
+	if c.samples != nil {
+		return c.samples.pipeline.String()
+	}
 	text := fmt.Sprintf("file or pixels → %v\n", c.field)
 	if c.hands > 1 {
 		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.hands)
@@ -86,6 +103,9 @@ func (c *Compiled) String() string {
 // The length of dst must be the product of the shape in Spec. Otherwise there is an
 // error. After an error the content of dst is undefined.
 func (c *Compiled) Into(dst []float32, from Source) error {
+	if c.samples != nil {
+		return errSamples
+	}
 	if c.field.Dtype != dataset.Float32 {
 		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", c.field.Dtype)
 	}
@@ -102,6 +122,9 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 // the machine's byte order and aligned for its dtype: for uint8 the values
 // themselves.
 func (c *Compiled) IntoBytes(dst []byte, from Source) error {
+	if c.samples != nil {
+		return errSamples
+	}
 	if c.ragged {
 		return errRagged
 	}
@@ -114,7 +137,10 @@ func (c *Compiled) IntoBytes(dst []byte, from Source) error {
 	return c.into(dst, from)
 }
 
-var errRagged = errors.New("transform: into: the size varies: use Append")
+var (
+	errRagged  = errors.New("transform: into: the size varies: use Append")
+	errSamples = errors.New("transform: into: the steps have Inputs: use IntoSample")
+)
 
 func (c *Compiled) into(dst []byte, from Source) error {
 	s, err := c.run(from, dst)

@@ -109,16 +109,16 @@ func ExampleTenCrop() {
 }
 
 // A server moves the boxes that come with a request.
-func ExampleCompileSamples() {
+func ExampleInputs() {
 	spec := detections().Spec()
-	c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYWH, transform.With("label")), transform.Resize([2]int{50, 100}), transform.ToTensor())
+	c, err := transform.Compile(transform.Inputs(spec), transform.Boxes("boxes", transform.XYWH, transform.With("label")), transform.Resize([2]int{50, 100}), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}
 	in, out := dataset.NewSlot(spec...), dataset.NewSlot(c.Spec()...) // both are used again
 	copy(dataset.Grow[float32](in, 1, 1), []float32{10, 20, 60, 50})
 	dataset.Grow[int64](in, 2, 1)[0] = 3
-	if err := c.Into(out, in, 0); err != nil {
+	if err := c.IntoSample(out, in, 0); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(dataset.Row[float32](out, 1), dataset.Row[int64](out, 2))

@@ -83,11 +83,19 @@ func pipelineOf(ds dataset.Dataset, list []Item) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.inputs != nil {
+		return nil, errors.New("Inputs: only for Compile: the dataset says what its fields are")
+	}
+	return p.over(ds)
+}
+
+// over is the dataset of the results of ds.
+func (p *program) over(ds dataset.Dataset) (x *Pipeline, err error) {
 	if p.hands > 0 {
-		return nil, fmt.Errorf("Parallel(%d): only for Compile: a loader's workers prepare several images at a time", p.hands)
+		return nil, fmt.Errorf("Parallel(%d): only for Compile of images: a loader's workers prepare several images at a time", p.hands)
 	}
 	spec := slices.Clone(ds.Spec())
-	x := &Pipeline{Wrap: dataset.Wrap{Dataset: ds}, spec: spec, field: spec.Index(p.field), program: p}
+	x = &Pipeline{Wrap: dataset.Wrap{Dataset: ds}, spec: spec, field: spec.Index(p.field), program: p}
 	if x.field < 0 {
 		return nil, fmt.Errorf("the dataset has no field %q, only %v", p.field, spec)
 	}

@@ -131,7 +131,7 @@ func (m measure) draws(t *testing.T, s Step, n uint64) (all [][]float64) {
 	if m.numbers == nil {
 		list = []Item{KeyPoints("points"), s}
 	}
-	c, err := CompileSamples(spec, list...)
+	c, err := Compile(append([]Item{Inputs(spec)}, list...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func (m measure) draws(t *testing.T, s Step, n uint64) (all [][]float64) {
 	copy(dataset.Row[uint8](from, 0), m.pix)
 	copy(dataset.Row[float32](from, 1), []float32{0, 0, 150, 20})
 	for seed := range n {
-		if err := c.Into(to, from, seed); err != nil {
+		if err := c.IntoSample(to, from, seed); err != nil {
 			t.Fatal(err)
 		}
 		var numbers []float64

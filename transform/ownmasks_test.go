@@ -128,8 +128,8 @@ func (wider) ApplySample(s *transform.Sample, _ *rand.Rand) error {
 }
 
 func TestOwnStepGivesMasksAnotherSize(t *testing.T) {
-	c, err := transform.CompileSamples(numbered(1).Spec(), withMasks(transform.Crop(0, 1, 1, 2), transform.Apply(wider{}, "mask", "planes", "boxes"),
-		transform.Apply(wider{}, "mask", "planes", "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 1, 6), transform.Grayscale(1))...)
+	c, err := transform.Compile(append([]transform.Item{transform.Inputs(numbered(1).Spec())}, withMasks(transform.Crop(0, 1, 1, 2), transform.Apply(wider{}, "mask", "planes", "boxes"),
+		transform.Apply(wider{}, "mask", "planes", "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 1, 6), transform.Grayscale(1))...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestOwnStepGivesMasksAnotherSize(t *testing.T) {
 	}
 	to := dataset.NewSlot(c.Spec()...)
 	for range 2 {
-		if err := c.Into(to, from, 1); err != nil {
+		if err := c.IntoSample(to, from, 1); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := dataset.Row[int64](to, 1), []int64{2, 2, 2, 2, 1, 1}; !slices.Equal(got, want) {

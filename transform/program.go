@@ -14,11 +14,12 @@ import (
 // image is stored.
 type program struct {
 	field     string
-	limit     int  // the most pixels that an image may have
-	pillow    int  // the version of Pillow whose resizing this is
-	cut       bool // JPEG files may end too early
-	upright   bool // images are rotated by their orientation
-	hands     int  // the most goroutines that work on one image, if Parallel was there
+	limit     int          // the most pixels that an image may have
+	pillow    int          // the version of Pillow whose resizing this is
+	cut       bool         // JPEG files may end too early
+	upright   bool         // images are rotated by their orientation
+	inputs    dataset.Spec // of Inputs; nil without it
+	hands     int          // the most goroutines that work on one image, if Parallel was there
 	formats   []ownFormat
 	codecs    []tiff.Codec // that Decompressor has added
 	samplings []*sampling
@@ -91,12 +92,15 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 // compile checks all steps, and joins their errors, which do not name the package yet.
 func compile(items []Item) (*program, error) { return compileFor(nil, items) }
 
-// compileFor is compile for samples of a dataset with these fields.
+// compileFor is compile for samples of a dataset with these fields, or if nil with those of Inputs.
 func compileFor(spec dataset.Spec, items []Item) (*program, error) {
 	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
 	steps, options, err := divide(items)
 	p.errs = append(p.errs, err)
 	p.settle(options)
+	if spec == nil {
+		spec = p.inputs
+	}
 	p.errs = append(p.errs, p.findKinds(spec))
 	return p, p.finish(steps)
 }

@@ -80,6 +80,9 @@ func (l *lane) shown() (h, w int) {
 // [Compiled.Into]. Its size may vary from image to image if the steps have [Ragged].
 // After an error the result is dst.
 func (c *Compiled) Append(dst []float32, from Source) (values []float32, height, width int, err error) {
+	if c.samples != nil {
+		return dst, 0, 0, errSamples
+	}
 	if c.field.Dtype != dataset.Float32 {
 		return dst, 0, 0, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", c.field.Dtype)
 	}

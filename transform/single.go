@@ -2,58 +2,60 @@ package transform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// CompiledSamples is a compiled list of steps for single samples of several parts: an image
-// with its masks, boxes or keypoints, without a dataset and a loader. [CompileSamples]
-// makes it. For images alone use [Compile].
-//
-// Any number of goroutines may use it at the same time. At most GOMAXPROCS samples are
-// processed at a time, and further calls wait. In steady state nothing is allocated for
-// JPEG, PNG, GIF, BMP, TIFF and PNM files and for pixels.
-type CompiledSamples struct {
+// Inputs says which fields a sample has that [Compile] prepares: an image with its masks, boxes or
+// keypoints. The steps may then be all those that [Images] takes, [Views] and [Ragged] among them, and
+// the results are those of Images, bit for bit: see [Compiled.IntoSample]. Without it Compile prepares
+// images alone.
+func Inputs(spec dataset.Spec) Option {
+	spec = slices.Clone(spec)
+	return setting(named("Inputs", spec), func(p *program) error {
+		p.inputs = spec
+		return spec.Validate()
+	})
+}
+
+// samples are what a Compiled with Inputs has.
+type samples struct {
 	pipeline *Pipeline
 	readers  chan *singleReader
 }
 
-// CompileSamples checks the steps and compiles them for single samples with the fields of
-// spec. The steps may be all those that [Images] takes, [Views] and [Ragged] among them, and
-// the results are those of Images, bit for bit. The error joins everything that is wrong
-// with the steps.
-func CompileSamples(spec dataset.Spec, list ...Item) (*CompiledSamples, error) {
-	if err := spec.Validate(); err != nil {
-		return nil, err
-	}
-	x, err := Images(given(spec), list...)
+func withInputs(p *program) (*samples, error) {
+	x, err := p.over(given(p.inputs))
 	if err != nil {
 		return nil, err
 	}
-	c := &CompiledSamples{pipeline: x, readers: make(chan *singleReader, runtime.GOMAXPROCS(0))}
+	c := &samples{pipeline: x, readers: make(chan *singleReader, runtime.GOMAXPROCS(0))}
 	for range cap(c.readers) {
 		c.readers <- nil
 	}
 	return c, nil
 }
 
-// Spec is the fields of the results.
-func (c *CompiledSamples) Spec() dataset.Spec { return c.pipeline.Spec() }
-
-// String describes the compiled steps.
-func (c *CompiledSamples) String() string { return c.pipeline.String() }
-
-// Into applies the steps to the sample in from, and writes the result to dst. Both are made
-// by [dataset.NewSlot]: from with the fields given to [CompileSamples], dst with those of
+// IntoSample applies the steps to the sample in from, and writes the result to dst, if the steps
+// have [Inputs]. Both are made by [dataset.NewSlot]: from with the fields of Inputs, dst with those of
 // Spec, and both can be used again. Equal seeds give equal random numbers. After an error
 // the content of dst is undefined.
 //
 // Cells of from that the steps do not change are copied.
-func (c *CompiledSamples) Into(dst, from dataset.Slot, seed uint64) error {
-	if err := checkSlot("the result", dst, c.Spec()); err != nil {
+func (c *Compiled) IntoSample(dst, from dataset.Slot, seed uint64) error {
+	if c.samples == nil {
+		return errors.New("transform: into: the steps are for images alone: want Inputs")
+	}
+	return c.samples.into(dst, from, seed)
+}
+
+func (c *samples) into(dst, from dataset.Slot, seed uint64) error {
+	if err := checkSlot("the result", dst, c.pipeline.Spec()); err != nil {
 		return err
 	}
 	if err := checkSlot("the sample", from, c.pipeline.Dataset.Spec()); err != nil {
@@ -81,7 +83,7 @@ func (c *CompiledSamples) Into(dst, from dataset.Slot, seed uint64) error {
 	return err
 }
 
-func (c *CompiledSamples) open() (*singleReader, error) {
+func (c *samples) open() (*singleReader, error) {
 	opened, err := c.pipeline.Open()
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func TestSingleSamplesAreThoseOfImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := transform.CompileSamples(ds.Spec(), list...)
+		c, err := transform.Compile(append([]transform.Item{transform.Inputs(ds.Spec())}, list...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestSingleSamplesAreThoseOfImages(t *testing.T) {
 			several.Go(func() {
 				got := dataset.NewSlot(c.Spec()...)
 				for range 3 { // nothing is left of the sample before
-					if err := c.Into(got, from, 0); err != nil {
+					if err := c.IntoSample(got, from, 0); err != nil {
 						t.Error(err)
 						return
 					}
@@ -71,14 +71,14 @@ func TestSingleSamplesAreThoseOfImages(t *testing.T) {
 
 func TestSeedsOfSingleSamplesMatter(t *testing.T) {
 	ds := scenes(t, 1)
-	c, err := transform.CompileSamples(ds.Spec(), parts(transform.RandomResizedCrop(16))...)
+	c, err := transform.Compile(append([]transform.Item{transform.Inputs(ds.Spec())}, parts(transform.RandomResizedCrop(16))...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	from, seen := slotsOf(t, ds)[0], map[string]bool{}
 	for seed := range uint64(4) {
 		dst := dataset.NewSlot(c.Spec()...)
-		if err := c.Into(dst, from, seed); err != nil {
+		if err := c.IntoSample(dst, from, seed); err != nil {
 			t.Fatal(err)
 		}
 		seen[string(dst.Cell(0).Bytes())] = true
@@ -90,13 +90,13 @@ func TestSeedsOfSingleSamplesMatter(t *testing.T) {
 
 func TestSingleSamplesAllocateNothing(t *testing.T) {
 	ds := scenes(t, 1)
-	c, err := transform.CompileSamples(ds.Spec(), parts(transform.Resize([2]int{40, 40}), transform.RandomHorizontalFlip(0.5), transform.ToTensor())...)
+	c, err := transform.Compile(append([]transform.Item{transform.Inputs(ds.Spec())}, parts(transform.Resize([2]int{40, 40}), transform.RandomHorizontalFlip(0.5), transform.ToTensor())...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	from, dst := slotsOf(t, ds)[0], dataset.NewSlot(c.Spec()...)
 	apply := func() {
-		if err := c.Into(dst, from, 1); err != nil {
+		if err := c.IntoSample(dst, from, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,25 +112,25 @@ func TestWrongSingleSamplesAreErrors(t *testing.T) {
 	ds := scenes(t, 1)
 	spec := ds.Spec()
 	failing := step(func(*transform.Sample, *rand.Rand) error { panic("own") })
-	c, err := transform.CompileSamples(spec, parts(transform.CenterCrop(16))...)
+	c, err := transform.Compile(append([]transform.Item{transform.Inputs(spec)}, parts(transform.CenterCrop(16))...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	from, dst := slotsOf(t, ds)[0], dataset.NewSlot(c.Spec()...)
 	for want, call := range map[string]func() error{
-		"transform: the result has 1 fields":                       func() error { return c.Into(dst.Fields(0, 1), from, 0) },
-		"transform: the sample has a cell of 768 bytes for field ": func() error { return c.Into(dst, dst, 0) },
+		"transform: the result has 1 fields":                       func() error { return c.IntoSample(dst.Fields(0, 1), from, 0) },
+		"transform: the sample has a cell of 768 bytes for field ": func() error { return c.IntoSample(dst, dst, 0) },
 		"mask \"mask\": the file is empty": func() error {
 			empty := slotsOf(t, ds)[0]
 			dataset.Grow[uint8](empty, 4, 0)
-			return c.Into(dst, empty, 0)
+			return c.IntoSample(dst, empty, 0)
 		},
 		"no fields": func() error {
-			_, err := transform.CompileSamples(nil, transform.CenterCrop(16))
+			_, err := transform.Compile(transform.Inputs(nil), transform.CenterCrop(16))
 			return err
 		},
 		`the dataset has no field "masks"`: func() error {
-			_, err := transform.CompileSamples(spec, transform.Mask("masks"), transform.CenterCrop(16))
+			_, err := transform.Compile(transform.Inputs(spec), transform.Mask("masks"), transform.CenterCrop(16))
 			return err
 		},
 	} {
@@ -139,13 +139,13 @@ func TestWrongSingleSamplesAreErrors(t *testing.T) {
 		}
 	}
 	// A panic of an own step does not take a reader away.
-	panics, err := transform.CompileSamples(dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 3}}}, transform.Apply(failing), transform.CenterCrop(1))
+	panics, err := transform.Compile(transform.Inputs(dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 3}}}), transform.Apply(failing), transform.CenterCrop(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 1 + runtime.GOMAXPROCS(0) { // more than there are readers
 		one, out := dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 2, 3}}), dataset.NewSlot(panics.Spec()...)
-		if err := panics.Into(out, one, 0); err == nil || !strings.Contains(err.Error(), "panic: own") {
+		if err := panics.IntoSample(out, one, 0); err == nil || !strings.Contains(err.Error(), "panic: own") {
 			t.Errorf("got %v, want the panic", err)
 		}
 	}

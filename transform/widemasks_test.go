@@ -191,8 +191,8 @@ func FuzzAnnotations(f *testing.F) {
 		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
 		{Name: "label", Dtype: dataset.Int64, Ragged: true},
 	}
-	compile := func(options ...transform.Option) *transform.CompiledSamples {
-		c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYXY, transform.With("label")), transform.Mask("mask", append(options, transform.Dtype(dataset.Int32))...),
+	compile := func(options ...transform.Option) *transform.Compiled {
+		c, err := transform.Compile(transform.Inputs(spec), transform.Boxes("boxes", transform.XYXY, transform.With("label")), transform.Mask("mask", append(options, transform.Dtype(dataset.Int32))...),
 			transform.Views(2, transform.RandomIoUCrop(), transform.RandomApply(0.5, transform.ElasticTransform(20, 2)), transform.RandomRotation(-90, 90),
 				transform.Resize([2]int{12, 11}), transform.SanitizeBoundingBoxes()))
 		if err != nil {
@@ -209,17 +209,17 @@ func FuzzAnnotations(f *testing.F) {
 		for k := range dataset.Grow[int64](from, 3, n) {
 			dataset.Row[int64](from, 3)[k] = int64(k)
 		}
-		for most, c := range map[int32]*transform.CompiledSamples{1<<16 - 1: numbers, 1<<24 - 1: ids} {
+		for most, c := range map[int32]*transform.Compiled{1<<16 - 1: numbers, 1<<24 - 1: ids} {
 			to := dataset.NewSlot(c.Spec()...)
 			var err error
 			const views = 1 << 20 // the memory of two views of the image
-			hostile.Bounded(t, len(mask)+len(boxes), views, func() { err = c.Into(to, from, seed) })
+			hostile.Bounded(t, len(mask)+len(boxes), views, func() { err = c.IntoSample(to, from, seed) })
 			if err != nil {
 				continue
 			}
 			cputest.Portable(func() {
 				portable := dataset.NewSlot(c.Spec()...)
-				if err := c.Into(portable, from, seed); err != nil || !bytes.Equal(dataset.Row[uint8](portable, 0), dataset.Row[uint8](to, 0)) {
+				if err := c.IntoSample(portable, from, seed); err != nil || !bytes.Equal(dataset.Row[uint8](portable, 0), dataset.Row[uint8](to, 0)) {
 					t.Errorf("error %v, or other pixels without kernels", err)
 				}
 			})

@@ -84,9 +84,21 @@ func TestATrainerGetsItsBatchesBesideIdleConnections(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		client := trainer(dialer(dial, "10.0.0.1:1"))
+		// The connection is one of its host's strangers until its first request is read, so others may
+		// take its place. A trainer asks again then.
+		for try := 0; ; try++ {
+			if resp, err := client.Get("http://service/v1/" + s.Plan() + "/0/0-1/0"); err == nil {
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+				break
+			} else if try == 5 {
+				t.Errorf("%d tries: %v", try, err)
+				break
+			}
+		}
 		for number := range 100 {
 			if status, took := fetch(t, client, s, "service", fmt.Sprintf("0/0-1/%d", number)); status != 200 || took > 0 {
-				t.Fatalf("batch %d: status %d after %v, want 200 at once", number, status, took)
+				t.Errorf("batch %d: status %d after %v, want 200 at once", number, status, took)
 			}
 			time.Sleep(100 * time.Millisecond)
 		}

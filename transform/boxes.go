@@ -172,7 +172,8 @@ func (p *program) marks(text string, mark func(a *annotations)) error {
 	return nil
 }
 
-// ConvertBoundingBoxFormat changes the format of the boxes. It needs boxes.
+// ConvertBoundingBoxFormat changes the format of the boxes, which stay float32 (n, 4):
+// torchvision's ConvertBoundingBoxFormat. It needs boxes.
 func ConvertBoundingBoxFormat(to BoxFormat) Step {
 	c := named("ConvertBoundingBoxFormat", to)
 	return simple{c, func(p *program) error {
@@ -190,8 +191,9 @@ func ConvertBoundingBoxFormat(to BoxFormat) Step {
 	}}
 }
 
-// ClampBoundingBoxes clamps the boxes to the image. Crops and pads do that already,
-// so it is for boxes that the dataset itself lets reach beyond it. It needs boxes.
+// ClampBoundingBoxes clamps the boxes to the image: torchvision's ClampBoundingBoxes with its
+// default mode. Crops and pads do that already, so it is for boxes that the dataset itself
+// lets reach beyond it. It needs boxes.
 func ClampBoundingBoxes() Step {
 	c := named("ClampBoundingBoxes")
 	return simple{c, func(p *program) error { return p.marks(c.String(), (*annotations).clampBoxes) }}

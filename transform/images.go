@@ -16,6 +16,10 @@
 // flips become one resampling, which reads only the part of the image that is
 // kept. Conversion and normalisation happen while the result is written into the
 // batch.
+//
+// Steps before [ToTensor] see uint8 pixels of shape (h, w, 3), and those that do not say
+// otherwise keep it. What comes after, such as [Normalize], sees float32 of shape (3, h, w).
+// [Depth16] says what changes with it.
 package transform
 
 import (

@@ -38,7 +38,7 @@ type pointsAt struct {
 }
 
 // SanitizeKeyPoints removes the elements of fields of [KeyPoints] in which a point is
-// outside of the image, together with their rows in the fields [With] them. The
+// outside of the image, as torchvision's SanitizeKeyPoints does, together with their rows in the fields [With] them. The
 // fields must be ragged, and must not belong to boxes.
 func SanitizeKeyPoints() Step {
 	c := named("SanitizeKeyPoints")

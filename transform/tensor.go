@@ -128,7 +128,7 @@ func (p *program) unit(call string, value func(x float32) float32) error {
 }
 
 // PILToTensor makes the result uint8 of shape (3, h, w), or (1, h, w) after
-// Grayscale(1). With neither [ToTensor] nor PILToTensor it is uint8 of shape
+// Grayscale(1): torchvision's PILToTensor. With neither [ToTensor] nor PILToTensor it is uint8 of shape
 // (h, w, 3) or (h, w, 1).
 func PILToTensor() Step {
 	return simple{named("PILToTensor"), func(p *program) error {

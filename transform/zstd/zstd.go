@@ -16,7 +16,7 @@ import (
 // compression is the number of Zstandard in the field Compression of a TIFF file.
 const compression = 50000
 
-// TIFF is a step, anywhere in the list, with which images and masks may be TIFF files with Zstandard frames.
+// TIFF is a setting with which images and masks may be TIFF files with Zstandard frames.
 func TIFF() transform.Option {
 	frames, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true),
 		zstd.IgnoreChecksum(true), zstd.WithDecodeAllCapLimit(true))

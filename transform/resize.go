@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/resize"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A Filter is the interpolation of a resize. The results are those of Pillow's
@@ -172,8 +171,6 @@ type span struct{ least, greatest float64 }
 func (s span) draw(r *rand.Rand) float64 {
 	return s.least + r.Float64()*(s.greatest-s.least)
 }
-
-func (s span) call(name string) string { return steps.Call(name, s.least, s.greatest) }
 
 func (s span) check(name string) error {
 	if !(s.least > 0 && s.least <= s.greatest && s.greatest < math.Inf(1)) {

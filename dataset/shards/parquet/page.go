@@ -111,11 +111,14 @@ func (p *pageReader) check(rest []byte) (data []byte, values int, err error) {
 	return data, values, nil
 }
 
+// plainDictionary is the encoding PLAIN_DICTIONARY, which the format has replaced, and which files still have.
+const plainDictionary = format.Encoding(2)
+
 func (p *pageReader) readDictionary(data []byte, values int) error {
 	if p.dictionary != nil {
 		return errors.New("a second dictionary")
 	}
-	if e := p.header.DictionaryPageHeader.V.Encoding; e != format.Plain && e != format.PlainDictionary {
+	if e := p.header.DictionaryPageHeader.V.Encoding; e != format.Plain && e != plainDictionary {
 		return fmt.Errorf("a dictionary with the encoding %v", e)
 	}
 	data, err := p.codecs.decompress(p.codec, data, int(p.header.UncompressedPageSize), nil)

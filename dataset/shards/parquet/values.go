@@ -29,7 +29,7 @@ func (p *pageReader) newValues(e format.Encoding, data []byte, n int) (values, e
 		return &byteArrays{data}, nil
 	case e == format.Plain:
 		return &fixedValues{data, width}, nil
-	case e == format.PlainDictionary || e == format.RLEDictionary:
+	case e == plainDictionary || e == format.RLEDictionary:
 		switch {
 		case p.dictionary == nil:
 			return nil, errors.New("a page needs a dictionary, and there is none")

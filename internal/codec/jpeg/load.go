@@ -120,7 +120,7 @@ func (d *Decoder) scanWork() int64 {
 	}
 	each := int64(1)
 	if d.irregular && d.scan.high > 0 { // it looks at each coefficient
-		each = 4 + int64(d.scan.to-d.scan.from)/8
+		each = 6 + int64(d.scan.to-d.scan.from)/6
 	}
 	return scanSteps + each*blocks
 }

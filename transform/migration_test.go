@@ -7,10 +7,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // TestCallsOfTheMigrationTableCompile type-checks the new calls of the table in CHANGELOG.md.
 func TestCallsOfTheMigrationTableCompile(t *testing.T) {
+	testenv.OneGoroutine(t)
 	text, err := os.ReadFile("../CHANGELOG.md")
 	if err != nil {
 		t.Fatal(err)

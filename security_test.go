@@ -394,7 +394,7 @@ var parsed = sync.OnceValues(func() (map[string]map[string]*ast.File, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || name == "internal/asm" ||
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") ||
 			slices.Contains([]string{"testdata", "bench", "examples", "tools"}, d.Name())):
 			return fs.SkipDir
 		case path.Ext(name) != ".go":

@@ -9,6 +9,7 @@ tool (
 )
 
 require (
+	github.com/mmcloughlin/avo v0.6.0
 	golang.org/x/mod v0.41.0
 	golang.org/x/tools v0.51.0
 )

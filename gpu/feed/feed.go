@@ -2,8 +2,7 @@
 //
 // For each batch, a [Feed] binds the batch's fields to the graph's input nodes without
 // a copy, runs the VM, and resets it after the loop body. A short batch or an error
-// never looks like a result. The package is a module of its own, because gorgonia
-// brings many dependencies.
+// never looks like a result.
 //
 //	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(128, 784))
 //	mask := gorgonia.NewVector(g, tensor.Float32, gorgonia.WithShape(128))

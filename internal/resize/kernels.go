@@ -2,8 +2,8 @@
 
 package resize
 
-//go:generate sh -c "cd ../asm && GOWORK=off go run ./resize -out ../resize/avx2_amd64.s -stubs ../resize/avx2_amd64.go -pkg resize"
-//go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels resize -out ../resize/neon_arm64.s"
+//go:generate sh -c "cd ../../tools/asm && GOWORK=off go run ./resize -out ../../internal/resize/avx2_amd64.s -stubs ../../internal/resize/avx2_amd64.go -pkg resize"
+//go:generate sh -c "cd ../../tools/asm && GOWORK=off go run ./neon -kernels resize -out ../../internal/resize/neon_arm64.s"
 
 // horizontalFours computes four rows at a time, as many as it can, from the first on.
 func horizontalFours(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) (done int) {

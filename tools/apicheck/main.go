@@ -47,6 +47,7 @@ func run(file string, folders []string, write bool) error {
 		now = append(now, lines...)
 	}
 	slices.Sort(now)
+	now = slices.Compact(now) // a folder may be in the module of another one
 	if write {
 		return os.WriteFile(file, []byte(strings.Join(now, "\n")+"\n"), 0o666)
 	}

@@ -1,7 +1,7 @@
 package blockcode
 
-//go:generate sh -c "cd ../../asm && GOWORK=off go run ./blockcode -out ../codec/blockcode/vector_amd64.s -stubs ../codec/blockcode/vector_amd64.go -pkg blockcode"
-//go:generate sh -c "cd ../../asm && GOWORK=off go run ./neon -kernels blockcode -out ../codec/blockcode/neon_arm64.s"
+//go:generate sh -c "cd ../../../tools/asm && GOWORK=off go run ./blockcode -out ../../internal/codec/blockcode/vector_amd64.s -stubs ../../internal/codec/blockcode/vector_amd64.go -pkg blockcode"
+//go:generate sh -c "cd ../../../tools/asm && GOWORK=off go run ./neon -kernels blockcode -out ../../internal/codec/blockcode/neon_arm64.s"
 
 // kernels says which code decodes. The results are the same.
 type kernels uint8

@@ -4,8 +4,8 @@ package jpeg
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-//go:generate sh -c "cd ../../asm && GOWORK=off go run ./jpeg -out ../codec/jpeg/vector_amd64.s -stubs ../codec/jpeg/vector_amd64.go -pkg jpeg"
-//go:generate sh -c "cd ../../asm && GOWORK=off go run ./neon -kernels jpeg -out ../codec/jpeg/neon_arm64.s"
+//go:generate sh -c "cd ../../../tools/asm && GOWORK=off go run ./jpeg -out ../../internal/codec/jpeg/vector_amd64.s -stubs ../../internal/codec/jpeg/vector_amd64.go -pkg jpeg"
+//go:generate sh -c "cd ../../../tools/asm && GOWORK=off go run ./neon -kernels jpeg -out ../../internal/codec/jpeg/neon_arm64.s"
 
 // wide is how many samples or pixels the kernels take at once, and widest how many
 // some of them take with AVX-512.

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMetaImageIsRead(t *testing.T) {
-	fsys := os.DirFS("../../internal/metaimage/testdata/files")
+	fsys := os.DirFS("internal/metaimage/testdata/files")
 	for _, c := range []struct {
 		name, want string
 		position   []float64 // of voxel 1, 1, 1

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume/internal/dicom"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/dicom"
 	"github.com/penstock-go/penstock/internal/files"
 )
 

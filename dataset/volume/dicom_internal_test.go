@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/dicom"
+	"github.com/penstock-go/penstock/dataset/volume/internal/dicom"
 )
 
 // seriesAt is a series of axial slices at these positions.

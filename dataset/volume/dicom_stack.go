@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/penstock-go/penstock/internal/dicom"
+	"github.com/penstock-go/penstock/dataset/volume/internal/dicom"
 	"github.com/penstock-go/penstock/internal/files"
 )
 

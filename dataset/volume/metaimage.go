@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/penstock-go/penstock/internal/metaimage"
+	"github.com/penstock-go/penstock/dataset/volume/internal/metaimage"
 )
 
 // metaImageDecoder reads ITK's own format.

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume/internal/nifti"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/nifti"
 )
 
 // niftiDecoder reads NIfTI-1 and -2.

@@ -3,7 +3,7 @@ package volume
 import (
 	"io/fs"
 
-	"github.com/penstock-go/penstock/internal/nrrd"
+	"github.com/penstock-go/penstock/dataset/volume/internal/nrrd"
 )
 
 // nrrdDecoder reads Teem's format.

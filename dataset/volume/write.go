@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/nrrd"
+	"github.com/penstock-go/penstock/dataset/volume/internal/nrrd"
 )
 
 // A WriteOption changes what [WriteNRRD] does.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/penstock-go/penstock/internal/nrrd"
+	"github.com/penstock-go/penstock/dataset/volume/internal/nrrd"
 )
 
 // A volume like a CT's: 192×192×64 samples of int16, smooth with noise in the lowest bits.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/penstock-go/penstock/internal/nrrd"
+	"github.com/penstock-go/penstock/dataset/volume/internal/nrrd"
 )
 
 // header reads a header with these lines after type and encoding.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/nrrd"
 	"github.com/penstock-go/penstock/internal/datatest"
-	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
 var testFiles = os.DirFS("testdata/files")
 
-const shared = "../../../shared/nrrd"
+const shared = "../../../../../shared/nrrd"
 
 // A golden is what pynrrd reads from a file: its data and header.
 type golden struct {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/nifti"
 	"github.com/penstock-go/penstock/internal/hostile"
-	"github.com/penstock-go/penstock/internal/nifti"
 )
 
 func FuzzHeader(f *testing.F) { fuzz(f, func(*testing.T, *nifti.Header, fstest.MapFS) {}) }

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/dicom"
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/dicom"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/testenv"
 )
 
-const series = "../../dataset/volume/testdata/dicom"
+const series = "../../testdata/dicom"
 
 // file makes a file with these elements, in explicit VR and little endian.
 func file(syntax string, elements ...[]byte) []byte {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/nrrd"
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
 func TestTextLongerThanABufferIsReadWhole(t *testing.T) {

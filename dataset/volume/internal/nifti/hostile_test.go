@@ -10,9 +10,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/nifti"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
-	"github.com/penstock-go/penstock/internal/nifti"
 	"github.com/penstock-go/penstock/internal/testenv"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/metaimage"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
-	"github.com/penstock-go/penstock/internal/metaimage"
 	"github.com/penstock-go/penstock/internal/testenv"
 )
 

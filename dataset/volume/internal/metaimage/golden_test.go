@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/metaimage"
 	"github.com/penstock-go/penstock/internal/datatest"
-	"github.com/penstock-go/penstock/internal/metaimage"
 )
 
 // A golden is what SimpleITK reads from a file.

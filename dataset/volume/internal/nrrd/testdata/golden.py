@@ -18,7 +18,7 @@ import numpy as np
 
 here = os.path.dirname(os.path.abspath(__file__))
 files = os.path.join(here, "files")
-real = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "../../../../shared/nrrd")
+real = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "../../../../../../shared/nrrd")
 golden = {"files": {}, "shared": {}}
 random = np.random.default_rng(7)
 

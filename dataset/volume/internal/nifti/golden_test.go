@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/nifti"
 	"github.com/penstock-go/penstock/internal/datatest"
-	"github.com/penstock-go/penstock/internal/nifti"
 )
 
 // A golden is what nibabel reads from a file.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing/fstest"
 
-	"github.com/penstock-go/penstock/internal/nrrd"
+	"github.com/penstock-go/penstock/dataset/volume/internal/nrrd"
 )
 
 // Example reads an image, its values and its place in the patient.

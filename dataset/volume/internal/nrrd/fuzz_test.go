@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/nrrd"
 	"github.com/penstock-go/penstock/internal/hostile"
-	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
 // FuzzHeader reads headers, calls all their methods, and writes them again.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/penstock-go/penstock/internal/nifti"
+	"github.com/penstock-go/penstock/dataset/volume/internal/nifti"
 )
 
 // Example reads an image, its values and its place in the patient.

@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -24,7 +25,7 @@ func tinyImages(b *testing.B) (bytes, normalized dataset.Dataset) {
 	b.Helper()
 	n := sized(5_000, 50_000, 50_000)
 	dir := given(b, func(root string) (string, error) { return data.CIFAR100(b.Context(), root, n) })
-	images, err := dataset.CIFAR100(os.DirFS(dir), dataset.Train)
+	images, err := classic.CIFAR100(os.DirFS(dir), classic.Train)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -356,10 +356,6 @@ func TestNilDatasetsAndFileSystemsAreErrors(t *testing.T) {
 		"dataset: StratifiedSplit: the dataset is nil": func() error { _, err := dataset.StratifiedSplit(nil, []int{1}, []float64{1}, 0); return err },
 		"dataset: GroupedSplit: the dataset is nil":    func() error { _, err := dataset.GroupedSplit(nil, []int{1}, []float64{1}, 0); return err },
 		"dataset: ImageFolder: the file system is nil": func() error { _, err := dataset.ImageFolder(nil); return err },
-		"dataset: CIFAR-10: the file system is nil":    func() error { _, err := dataset.CIFAR10(nil, dataset.Train); return err },
-		"dataset: CIFAR-100: the file system is nil":   func() error { _, err := dataset.CIFAR100(nil, dataset.Train); return err },
-		"dataset: MNIST: the file system is nil":       func() error { _, err := dataset.MNIST(nil, dataset.Train); return err },
-		"dataset: EMNIST: the file system is nil":      func() error { _, err := dataset.EMNIST(nil, "letters", dataset.Train); return err },
 		"transform: Images: the dataset is nil":        func() error { _, err := transform.Images(nil); return err },
 	} {
 		if err := made(); err == nil || err.Error() != want {

@@ -1,11 +1,10 @@
 // Package dataset defines what a loader loads, and holds the datasets that need
 // no package of their own: folders of images ([ImageFolder]), tensors in
-// memory ([Tensors]), functions ([Func]), and the classics [CIFAR10],
-// [CIFAR100], [MNIST] and [EMNIST]. It also combines, changes and caches
+// memory ([Tensors]) and functions ([Func]). It also combines, changes and caches
 // datasets: [Concat], [Zip], [Subset], [RandomSplit], [StratifiedSplit],
 // [GroupedSplit], [Map], [Select], [Rename], [Cached]. Every other format has a
-// package of its own in this folder: npy, idx, csv, packed, volume;
-// coco, voc and masks hold images with boxes and masks. Package
+// package of its own in this folder: npy, idx, csv, packed, volume; classic for
+// CIFAR and MNIST; coco, voc and masks for images with boxes and masks. Package
 // objects makes file systems of objects on HTTP servers, for all of them. Package
 // shards reads tar files, TFRecord and MDS, which hold many samples each. Package stream
 // reads channels, queues and logs, whose length is not known.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/dataset/csv"
 	"github.com/penstock-go/penstock/dataset/idx"
@@ -43,6 +44,10 @@ func TestWritingANilDatasetIsAnError(t *testing.T) {
 func TestNilFileSystemsAreErrors(t *testing.T) {
 	spec := dataset.Spec{{Name: "x", Dtype: dataset.Int8}}
 	for want, open := range map[string]func() error{
+		"classic: CIFAR-10: the file system is nil":              func() error { _, err := classic.CIFAR10(nil, classic.Train); return err },
+		"classic: CIFAR-100: the file system is nil":             func() error { _, err := classic.CIFAR100(nil, classic.Train); return err },
+		"classic: MNIST: the file system is nil":                 func() error { _, err := classic.MNIST(nil, classic.Train); return err },
+		"classic: EMNIST: the file system is nil":                func() error { _, err := classic.EMNIST(nil, "letters", classic.Train); return err },
 		"npy: read x: the file system is nil":                    func() error { _, err := npy.Open(nil, "x", "x"); return err },
 		"npy: read x.npz: the file system is nil":                func() error { _, err := npy.OpenNpz(nil, "x.npz", nil); return err },
 		"npy: the file system is nil":                            func() error { _, err := npy.Items(nil, "*.npy", "x"); return err },

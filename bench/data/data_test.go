@@ -12,6 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/transform"
@@ -82,7 +83,7 @@ func TestMadeDataIsWhatItsReaderReads(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return dataset.CIFAR100(os.DirFS(dir), dataset.Train)
+			return classic.CIFAR100(os.DirFS(dir), classic.Train)
 		}, 130},
 		{"volumes", func() (dataset.Dataset, error) {
 			dir, err := data.Volumes(ctx, root, 2)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/dataset/packed"
 )
 
@@ -55,7 +56,7 @@ func (o options) loads(ctx context.Context) ([]load, error) {
 	if dir, err = data.CIFAR100(ctx, root, o.tiny()); err != nil {
 		return nil, err
 	}
-	tiny, err := dataset.CIFAR100(os.DirFS(dir), dataset.Train)
+	tiny, err := classic.CIFAR100(os.DirFS(dir), classic.Train)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Package idx reads and writes arrays in IDX, the format of MNIST. It is
 // described at http://yann.lecun.com/exdb/mnist/. For the images and labels of
-// MNIST itself use [dataset.MNIST].
+// MNIST itself use package classic.
 package idx
 
 import (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/dataset/volume"
@@ -171,7 +172,7 @@ func npyCached(fsys fs.FS, _ int) (dataset.Dataset, error) {
 }
 
 func cifar100(fsys fs.FS, _ int) (dataset.Dataset, error) {
-	ds, err := dataset.CIFAR100(fsys, dataset.Train)
+	ds, err := classic.CIFAR100(fsys, classic.Train)
 	if err != nil {
 		return nil, err
 	}

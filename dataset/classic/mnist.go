@@ -1,4 +1,4 @@
-package dataset
+package classic
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
@@ -23,7 +24,7 @@ import (
 // compressed by gzip, with .gz at the end of their names, and "idx" may follow a
 // dot instead of a dash. All files, together at most 1 GiB, are read into memory
 // and checked before MNIST returns.
-func MNIST(fsys fs.FS, split Split) (*Images, error) { return readMNIST(fsys, split, "MNIST", "") }
+func MNIST(fsys fs.FS, split Split) (*Dataset, error) { return readMNIST(fsys, split, "MNIST", "") }
 
 // EMNIST is [MNIST] for a variant of EMNIST: "balanced", "byclass", "bymerge",
 // "digits", "letters" or "mnist" (the argument split of torchvision's EMNIST).
@@ -31,15 +32,15 @@ func MNIST(fsys fs.FS, split Split) (*Images, error) { return readMNIST(fsys, sp
 //
 // Images are as the files store them, with rows and columns exchanged. The
 // classes of "letters" begin at 1.
-func EMNIST(fsys fs.FS, variant string, split Split) (*Images, error) {
+func EMNIST(fsys fs.FS, variant string, split Split) (*Dataset, error) {
 	return readMNIST(fsys, split, "EMNIST", "emnist-"+variant+"-")
 }
 
 // readMNIST reads the files whose names begin with prefix, in fsys or where
 // torchvision puts what it downloads.
-func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Images, error) {
+func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Dataset, error) {
 	if fsys == nil {
-		return nil, fmt.Errorf("dataset: %s: the file system is nil", folder)
+		return nil, fmt.Errorf("classic: %s: the file system is nil", folder)
 	}
 	if err := split.check(); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Images, error) 
 	if err != nil {
 		return nil, err
 	}
-	limit := int64(maxImageBytes)
+	limit := int64(maxBytes)
 	x, err := readIDX(fsys, images, &limit)
 	if err == nil && (x.kind != reflect.Uint8 || len(x.shape) != 3) {
 		err = fmt.Errorf("an array of %v %v, want images: uint8 of shape (n, h, w)", x.kind, x.shape)
@@ -64,7 +65,7 @@ func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Images, error) 
 	if err != nil {
 		return nil, readError(images, err)
 	}
-	p := newImages(Shape{1, x.shape[1], x.shape[2]}, "label")
+	p := newDataset(dataset.Shape{1, x.shape[1], x.shape[2]}, "label")
 	if err := p.spec.Validate(); err != nil {
 		return nil, readError(images, err)
 	}
@@ -80,7 +81,7 @@ func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Images, error) 
 	}
 	p.n = x.shape[0]
 	if n := y.shape[0]; n != p.n {
-		return nil, fmt.Errorf("dataset: MNIST: %s has %d images, %s has %d labels", images, p.n, labels, n)
+		return nil, fmt.Errorf("classic: MNIST: %s has %d images, %s has %d labels", images, p.n, labels, n)
 	}
 	p.files = []imageFile{{images, x.data, p.spec[0].Bytes(), 0, p.n}}
 	return p, nil
@@ -124,7 +125,7 @@ func findMNIST(fsys fs.FS, split Split, prefix, content string, rank int) (strin
 			}
 		}
 	}
-	return "", fmt.Errorf("dataset: MNIST: none of the files %s: %w", strings.Join(tried, ", "), fs.ErrNotExist)
+	return "", fmt.Errorf("classic: MNIST: none of the files %s: %w", strings.Join(tried, ", "), fs.ErrNotExist)
 }
 
 // idxArray is an array in memory.
@@ -162,7 +163,7 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 		return a, err
 	}
 	if size > *limit {
-		return a, fmt.Errorf("%d bytes of values, more than the %d that are left of the limit of %d", size, *limit, maxImageBytes)
+		return a, fmt.Errorf("%d bytes of values, more than the %d that are left of the limit of %d", size, *limit, maxBytes)
 	}
 	data, err := in.Rest(size)
 	if err != nil {

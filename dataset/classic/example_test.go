@@ -1,4 +1,4 @@
-package dataset_test
+package classic_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/dataset/idx"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -39,7 +40,7 @@ func ExampleCIFAR10() {
 		"test_batch.bin":   {Data: slices.Concat(colour(0, 3), colour(20, 8), colour(40, 3))},
 		"batches.meta.txt": {Data: []byte("airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n")},
 	}
-	test, err := dataset.CIFAR10(fsys, dataset.Test)
+	test, err := classic.CIFAR10(fsys, classic.Test)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,9 +62,9 @@ func ExampleCIFAR10() {
 }
 
 func ExampleCIFAR100() {
-	// Usually os.DirFS("cifar-100-binary"), and no CIFARFiles.
-	fsys := fstest.MapFS{"mine.bin": {Data: slices.Concat(colour(0, 19, 99), colour(20, 0, 7))}}
-	train, err := dataset.CIFAR100(fsys, dataset.Train, dataset.CIFARFiles("mine.bin"))
+	// Usually os.DirFS("cifar-100-binary").
+	fsys := fstest.MapFS{"train.bin": {Data: slices.Concat(colour(0, 19, 99), colour(20, 0, 7))}}
+	train, err := classic.CIFAR100(fsys, classic.Train)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func ExampleEMNIST() {
 		"emnist-letters-train-images-idx3-ubyte": {Data: images},
 		"emnist-letters-train-labels-idx1-ubyte": {Data: labels},
 	}
-	train, err := dataset.EMNIST(fsys, "letters", dataset.Train)
+	train, err := classic.EMNIST(fsys, "letters", classic.Train)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func ExampleMNIST() {
 		"MNIST/raw/train-images-idx3-ubyte": {Data: images},
 		"MNIST/raw/train-labels-idx1-ubyte": {Data: labels},
 	}
-	train, err := dataset.MNIST(fsys, dataset.Train)
+	train, err := classic.MNIST(fsys, classic.Train)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package dataset_test
+package classic_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
@@ -21,16 +22,16 @@ func mnistFiles(prefix, images, labels string) fstest.MapFS {
 
 func TestMNISTFindsItsFiles(t *testing.T) {
 	for _, c := range []struct {
-		split          dataset.Split
+		split          classic.Split
 		variant        string
 		images, labels string
 		zip            bool
 	}{
-		{dataset.Train, "", "train-images-idx3-ubyte", "train-labels-idx1-ubyte", false},
-		{dataset.Train, "", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", true},
-		{dataset.Train, "", "train-images.idx3-ubyte", "train-labels.idx1-ubyte.gz", false},
-		{dataset.Test, "", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", true},
-		{dataset.Test, "letters", "emnist-letters-test-images-idx3-ubyte.gz", "emnist-letters-test-labels-idx1-ubyte.gz", true},
+		{classic.Train, "", "train-images-idx3-ubyte", "train-labels-idx1-ubyte", false},
+		{classic.Train, "", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", true},
+		{classic.Train, "", "train-images.idx3-ubyte", "train-labels.idx1-ubyte.gz", false},
+		{classic.Test, "", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", true},
+		{classic.Test, "letters", "emnist-letters-test-images-idx3-ubyte.gz", "emnist-letters-test-labels-idx1-ubyte.gz", true},
 	} {
 		fsys := mnistFiles("", c.images, c.labels)
 		if c.zip {
@@ -38,9 +39,9 @@ func TestMNISTFindsItsFiles(t *testing.T) {
 				f.Data = datatest.Gzip(f.Data)
 			}
 		}
-		ds, err := dataset.MNIST(fsys, c.split)
+		ds, err := classic.MNIST(fsys, c.split)
 		if c.variant != "" {
-			ds, err = dataset.EMNIST(fsys, c.variant, c.split)
+			ds, err = classic.EMNIST(fsys, c.variant, c.split)
 		}
 		if err != nil {
 			t.Error(err)
@@ -73,14 +74,14 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		fsys fstest.MapFS
 		want string
 	}{
-		{fstest.MapFS{}, "dataset: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist, nor in raw or MNIST/raw"},
-		{with(x, datatest.IDX(8, []int{2, 2, 2}, make([]byte, 8))), "dataset: MNIST: train-images-idx3-ubyte has 2 images, train-labels-idx1-ubyte has 3 labels"},
-		{with(x, datatest.IDX(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images: uint8 of shape (n, h, w)"},
-		{with(y, datatest.IDX(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want labels: shape (n)"},
-		{with(y, datatest.IDX(13, []int{3}, make([]float32, 3))), "dataset: read train-labels-idx1-ubyte: labels of float32, want integers"},
-		{with(y, datatest.IDX(8, []int{3}, make([]byte, 2))), "dataset: read train-labels-idx1-ubyte: header promises 3 bytes of data from byte 8, the file has 2: unexpected EOF"},
+		{fstest.MapFS{}, "classic: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist, nor in raw or MNIST/raw"},
+		{with(x, datatest.IDX(8, []int{2, 2, 2}, make([]byte, 8))), "classic: MNIST: train-images-idx3-ubyte has 2 images, train-labels-idx1-ubyte has 3 labels"},
+		{with(x, datatest.IDX(9, []int{3, 2, 2}, make([]byte, 12))), "classic: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images: uint8 of shape (n, h, w)"},
+		{with(y, datatest.IDX(8, []int{3, 2}, make([]byte, 6))), "classic: read train-labels-idx1-ubyte: an array of uint8 [3 2], want labels: shape (n)"},
+		{with(y, datatest.IDX(13, []int{3}, make([]float32, 3))), "classic: read train-labels-idx1-ubyte: labels of float32, want integers"},
+		{with(y, datatest.IDX(8, []int{3}, make([]byte, 2))), "classic: read train-labels-idx1-ubyte: header promises 3 bytes of data from byte 8, the file has 2: unexpected EOF"},
 	} {
-		_, err := dataset.MNIST(c.fsys, dataset.Train)
+		_, err := classic.MNIST(c.fsys, classic.Train)
 		if got := fmt.Sprint(err); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
@@ -96,7 +97,7 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		}
 		fsys := datatest.Promising{FS: with(x+".gz", nil), Content: string(datatest.IDX(8, shape[:], []byte{})), Size: size}
 		delete(fsys.FS.(fstest.MapFS), x)
-		_, err := dataset.MNIST(fsys, dataset.Train)
+		_, err := classic.MNIST(fsys, classic.Train)
 		if got := fmt.Sprint(err); !strings.HasSuffix(got, want) {
 			t.Errorf("got  %s\nwant … %s", got, want)
 		}
@@ -106,7 +107,7 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 func TestMNISTLooksWhereTorchvisionPutsIt(t *testing.T) {
 	const x, y = "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
 	for _, folder := range []string{"", "raw/", "MNIST/raw/"} {
-		ds, err := dataset.MNIST(mnistFiles(folder, x, y), dataset.Test)
+		ds, err := classic.MNIST(mnistFiles(folder, x, y), classic.Test)
 		if err != nil {
 			t.Errorf("%q: %v", folder, err)
 			continue
@@ -119,11 +120,11 @@ func TestMNISTLooksWhereTorchvisionPutsIt(t *testing.T) {
 	for name, file := range mnistFiles("MNIST/raw/", x, y) {
 		both[name] = &fstest.MapFile{Data: file.Data[:4]}
 	}
-	if _, err := dataset.MNIST(both, dataset.Test); err != nil {
+	if _, err := classic.MNIST(both, classic.Test); err != nil {
 		t.Errorf("files at hand are not taken first: %v", err)
 	}
 	letters := mnistFiles("EMNIST/raw/emnist-letters-", "test-images-idx3-ubyte", "test-labels-idx1-ubyte")
-	if _, err := dataset.EMNIST(letters, "letters", dataset.Test); err != nil {
+	if _, err := classic.EMNIST(letters, "letters", classic.Test); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package dataset_test
+package classic_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
@@ -41,7 +42,7 @@ func cifar10() fstest.MapFS {
 }
 
 func TestCIFAR10ReadsTheBinaryVersion(t *testing.T) {
-	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
+	train, err := classic.CIFAR10(cifar10(), classic.Train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestCIFAR10ReadsTheBinaryVersion(t *testing.T) {
 	if got, want := train.Name(7), "data_batch_4.bin, image 1"; got != want || train.Name(10) != "" {
 		t.Errorf("name %q, want %q", got, want)
 	}
-	test, err := dataset.CIFAR10(cifar10(), dataset.Test)
+	test, err := classic.CIFAR10(cifar10(), classic.Test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestCIFAR100HasFineAndCoarseLabels(t *testing.T) {
 		"fine_label_names.txt":   names(100),
 		"coarse_label_names.txt": names(20),
 	}
-	ds, err := dataset.CIFAR100(fsys, dataset.Test)
+	ds, err := classic.CIFAR100(fsys, classic.Test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,29 +110,25 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 	}
 	python := fstest.MapFS{"data_batch_1": {Data: []byte("\x80\x02}")}}
 	for _, c := range []struct {
-		fsys    fs.FS
-		split   dataset.Split
-		options []dataset.CIFAROption
-		want    string
+		fsys  fs.FS
+		split classic.Split
+		want  string
 	}{
-		{missing, dataset.Train, nil, "dataset: read data_batch_3.bin: file does not exist"},
-		{fstest.MapFS{}, dataset.Train, nil, "dataset: CIFAR-10: none of data_batch_1.bin, cifar-10-batches-bin, cifar-10-binary.tar.gz, data_batch_1, cifar-10-batches-py, cifar-10-python.tar.gz: file does not exist"},
-		{python, dataset.Train, nil, "dataset: read data_batch_1: pickle: byte 3: unexpected EOF"},
-		{oldPickle("(dp1\nS'data'\n"), dataset.Train, nil, "dataset: read data_batch_1: a pickle of protocol 0 or 1, want 2 to 5: pickle.dump(value, file, 2) writes such a file"},
-		{oldPickle("}q\x01(U\x04data"), dataset.Train, nil, "dataset: read data_batch_1: a pickle of protocol 0 or 1, want 2 to 5: pickle.dump(value, file, 2) writes such a file"},
-		{with("data_batch_2.bin", make([]byte, 3072)), dataset.Train, nil, "dataset: read data_batch_2.bin: file of 3072 bytes, want a multiple of 3073: 0 images and 3072 bytes"},
-		{with("data_batch_5.bin", nil), dataset.Train, nil, "dataset: read data_batch_5.bin: file of 0 bytes, want at least one image of 3073"},
-		{with("test_batch.bin", append(cifarRecord(0, 0, 0, 1), cifarRecord(0, 0, 0, 10)...)), dataset.Test, nil, "dataset: read test_batch.bin: image 1: label 10, want 0 to 9"},
-		{with("test_batch.bin", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0}), dataset.Test, nil, "dataset: read test_batch.bin: compressed by gzip: want the plain file"},
-		{with("batches.meta.txt", []byte("cat\n")), dataset.Test, nil, "dataset: read batches.meta.txt: 1 class names, want 10"},
-		{with("batches.meta.txt", make([]byte, 70000)), dataset.Test, nil, "dataset: read batches.meta.txt: more than 65536 bytes of names"},
-		{datatest.Promising{FS: cifar10(), Size: 400_000 * 3073}, dataset.Train, nil, "dataset: read data_batch_1.bin: 1229200000 bytes of images, more than the 1073741824 that are left of the limit of 1073741824"},
-		{cifar10(), "validation", nil, "dataset: split \"validation\": want \"train\" or \"test\""},
-		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles()}, "dataset: CIFARFiles(): want one file or more"},
-		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles("../x")}, "dataset: read ../x: file does not exist"},
-		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles(".")}, "dataset: read .: not a file"},
+		{missing, classic.Train, "classic: read data_batch_3.bin: file does not exist"},
+		{fstest.MapFS{}, classic.Train, "classic: CIFAR-10: none of data_batch_1.bin, cifar-10-batches-bin, cifar-10-binary.tar.gz, data_batch_1, cifar-10-batches-py, cifar-10-python.tar.gz: file does not exist"},
+		{python, classic.Train, "classic: read data_batch_1: pickle: byte 3: unexpected EOF"},
+		{oldPickle("(dp1\nS'data'\n"), classic.Train, "classic: read data_batch_1: a pickle of protocol 0 or 1, want 2 to 5: pickle.dump(value, file, 2) writes such a file"},
+		{oldPickle("}q\x01(U\x04data"), classic.Train, "classic: read data_batch_1: a pickle of protocol 0 or 1, want 2 to 5: pickle.dump(value, file, 2) writes such a file"},
+		{with("data_batch_2.bin", make([]byte, 3072)), classic.Train, "classic: read data_batch_2.bin: file of 3072 bytes, want a multiple of 3073: 0 images and 3072 bytes"},
+		{with("data_batch_5.bin", nil), classic.Train, "classic: read data_batch_5.bin: file of 0 bytes, want at least one image of 3073"},
+		{with("test_batch.bin", append(cifarRecord(0, 0, 0, 1), cifarRecord(0, 0, 0, 10)...)), classic.Test, "classic: read test_batch.bin: image 1: label 10, want 0 to 9"},
+		{with("test_batch.bin", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0}), classic.Test, "classic: read test_batch.bin: compressed by gzip: want the plain file"},
+		{with("batches.meta.txt", []byte("cat\n")), classic.Test, "classic: read batches.meta.txt: 1 class names, want 10"},
+		{with("batches.meta.txt", make([]byte, 70000)), classic.Test, "classic: read batches.meta.txt: more than 65536 bytes of names"},
+		{datatest.Promising{FS: cifar10(), Size: 400_000 * 3073}, classic.Train, "classic: read data_batch_1.bin: 1229200000 bytes of images, more than the 1073741824 that are left of the limit of 1073741824"},
+		{cifar10(), "validation", "classic: split \"validation\": want \"train\" or \"test\""},
 	} {
-		_, err := dataset.CIFAR10(c.fsys, c.split, c.options...)
+		_, err := classic.CIFAR10(c.fsys, c.split)
 		if got := fmt.Sprint(err); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
@@ -141,7 +138,7 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 // TestCIFARGoesStraightThroughTheTransforms compares with the formula of
 // torchvision's ToTensor and Normalize.
 func TestCIFARGoesStraightThroughTheTransforms(t *testing.T) {
-	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
+	train, err := classic.CIFAR10(cifar10(), classic.Train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +161,7 @@ func TestCIFARGoesStraightThroughTheTransforms(t *testing.T) {
 }
 
 func TestImagesPlaceWithoutAllocation(t *testing.T) {
-	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
+	train, err := classic.CIFAR10(cifar10(), classic.Train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,10 +193,10 @@ func FuzzCIFAR(f *testing.F) {
 	}
 	f.Add(manyTypes(1000))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var ds *dataset.Images
+		var ds *classic.Dataset
 		var err error
 		hostile.Bounded(t, len(data), 0, func() {
-			ds, err = dataset.CIFAR10(fstest.MapFS{"x": {Data: data}}, dataset.Train, dataset.CIFARFiles("x"))
+			ds, err = classic.CIFAR10(fstest.MapFS{"test_batch": {Data: data}}, classic.Test)
 		})
 		if err != nil {
 			return
@@ -216,7 +213,7 @@ func FuzzCIFAR(f *testing.F) {
 			if ds.Len() == 0 {
 				return
 			}
-			written, err := dataset.CIFAR10(fstest.MapFS{"x": {Data: again.Bytes()}}, dataset.Train, dataset.CIFARFiles("x"))
+			written, err := classic.CIFAR10(fstest.MapFS{"test_batch": {Data: again.Bytes()}}, classic.Test)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,16 +1,21 @@
-package dataset
+// Package classic reads the small datasets that papers and courses begin with: CIFAR-10 and CIFAR-100, and MNIST with
+// those in its format (Fashion-MNIST, KMNIST, EMNIST), as their authors and torchvision store them.
+package classic
 
 import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A Split is the training or the test samples of a dataset, as its authors
 // divided it.
 type Split string
 
-// The splits of [CIFAR10], [CIFAR100], [MNIST] and [EMNIST].
+// The splits of all datasets of this package.
 const (
 	Train Split = "train"
 	Test  Split = "test"
@@ -18,22 +23,21 @@ const (
 
 func (s Split) check() error {
 	if s != Train && s != Test {
-		return fmt.Errorf("dataset: split %q: want %q or %q", string(s), Train, Test)
+		return fmt.Errorf("classic: split %q: want %q or %q", string(s), Train, Test)
 	}
 	return nil
 }
 
-// maxImageBytes is the maximum size of all images in memory.
-const maxImageBytes = 1 << 30
+// maxBytes is the maximum size of all images in memory.
+const maxBytes = 1 << 30
 
-// Images is a dataset of small images of one size, held in memory with their
-// labels. [CIFAR10], [CIFAR100], [MNIST] and [EMNIST] return one. All workers
-// share the memory.
+// A Dataset holds small images of one size and their labels in memory, which all
+// workers share.
 //
 // The field "image" is uint8 of shape (c, h, w), channels first as in PyTorch.
-// "label", int64, is the class. The transform package accepts such images.
-type Images struct {
-	spec   Spec
+// "label", int64, is the class. Package transform accepts such images.
+type Dataset struct {
+	spec   dataset.Spec
 	files  []imageFile
 	labels [][]int64 // per field after the image
 	names  [][]string
@@ -49,32 +53,32 @@ type imageFile struct {
 	end    int // of its samples among all
 }
 
-func newImages(shape Shape, labels ...string) *Images {
-	p := &Images{
-		spec:   Spec{{Name: "image", Dtype: Uint8, Shape: shape, Kind: Image}},
+func newDataset(shape dataset.Shape, labels ...string) *Dataset {
+	p := &Dataset{
+		spec:   dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Shape: shape, Kind: dataset.Image}},
 		labels: make([][]int64, len(labels)),
 		names:  make([][]string, len(labels)),
 	}
 	for _, name := range labels {
-		p.spec = append(p.spec, Field{Name: name, Dtype: Int64})
+		p.spec = append(p.spec, dataset.Field{Name: name, Dtype: dataset.Int64})
 	}
 	return p
 }
 
 // Len is the number of images.
-func (p *Images) Len() int { return p.n }
+func (p *Dataset) Len() int { return p.n }
 
 // Spec is "image", uint8 (c, h, w), and "label", int64; CIFAR-100 adds "coarse".
-func (p *Images) Spec() Spec { return p.spec }
+func (p *Dataset) Spec() dataset.Spec { return p.spec }
 
 // Classes are the names of the classes; a label is an index into them. They are
 // nil where no file gives the names.
-func (p *Images) Classes() []string { return slices.Clone(p.names[0]) }
+func (p *Dataset) Classes() []string { return slices.Clone(p.names[0]) }
 
 // CoarseClasses are the names of the 20 superclasses of CIFAR-100; the field
 // "coarse" is an index into them. They are nil for other datasets and where no
 // file gives the names.
-func (p *Images) CoarseClasses() []string {
+func (p *Dataset) CoarseClasses() []string {
 	if len(p.names) < 2 {
 		return nil
 	}
@@ -82,8 +86,8 @@ func (p *Images) CoarseClasses() []string {
 }
 
 // Labels are the classes of all images, in the order of the images, for
-// [StratifiedSplit] and samplers that balance classes.
-func (p *Images) Labels() []int {
+// [dataset.StratifiedSplit] and samplers that balance classes.
+func (p *Dataset) Labels() []int {
 	labels := make([]int, p.n)
 	for i, label := range p.labels[0] {
 		labels[i] = int(label)
@@ -93,8 +97,8 @@ func (p *Images) Labels() []int {
 
 // Name is the image's file and its index there, "test_batch.bin, image 1", or
 // "" if i is out of range.
-func (p *Images) Name(i int) string {
-	if CheckIndex(i, p.n) != nil {
+func (p *Dataset) Name(i int) string {
+	if dataset.CheckIndex(i, p.n) != nil {
 		return ""
 	}
 	f, k := p.find(i)
@@ -102,7 +106,7 @@ func (p *Images) Name(i int) string {
 }
 
 // find is the file of image i, and its index there.
-func (p *Images) find(i int) (*imageFile, int) {
+func (p *Dataset) find(i int) (*imageFile, int) {
 	begin := 0
 	for k := range p.files {
 		f := &p.files[k]
@@ -115,21 +119,27 @@ func (p *Images) find(i int) (*imageFile, int) {
 }
 
 // Open makes a Reader. It holds no resources.
-func (p *Images) Open() (Reader, error) { return imagesReader{p}, nil }
+func (p *Dataset) Open() (dataset.Reader, error) { return reader{p}, nil }
 
-type imagesReader struct{ *Images }
+type reader struct{ *Dataset }
 
-func (r imagesReader) Close() error { return nil }
+func (r reader) Close() error { return nil }
 
-func (r imagesReader) Place(_ context.Context, i int, dst Slot) error {
-	if err := CheckIndex(i, r.n); err != nil {
+func (r reader) Place(_ context.Context, i int, dst dataset.Slot) error {
+	if err := dataset.CheckIndex(i, r.n); err != nil {
 		return err
 	}
 	f, k := r.find(i)
 	image := dst.Cell(0).Bytes()
 	copy(image, f.data[k*f.record+f.skip:][:len(image)])
 	for l, labels := range r.labels {
-		Set(dst, 1+l, labels[i])
+		dataset.Set(dst, 1+l, labels[i])
 	}
 	return nil
+}
+
+// readError says which file could not be read. It does not repeat a name that
+// err already has.
+func readError(name string, err error) error {
+	return fmt.Errorf("classic: read %s: %w", name, files.Cause(err))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -44,6 +45,7 @@ func between(a, b float64, r *rand.Rand) float64 {
 
 // TestAutoFindsTheWorkersForSlowReadsWithinTwoSeconds on random loads.
 func TestAutoFindsTheWorkersForSlowReadsWithinTwoSeconds(t *testing.T) {
+	testenv.Slow(t)
 	onTwoProcessors(t)
 	seeds := 40
 	if testing.Short() {
@@ -107,6 +109,7 @@ func straggling(d time.Duration, seed uint64) func(time.Duration, int) time.Dura
 // processors compute 2000 samples/s. 256 workers with two batches each load 93 % of that in
 // batches of 8, but only 28 % in batches of 1.
 func TestAutoIsFastWithAFewVerySlowReads(t *testing.T) {
+	testenv.Slow(t)
 	onTwoProcessors(t)
 	const (
 		best = 2000

@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -184,6 +185,7 @@ var simulations = map[string]simulation{
 // TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers in simulated time: after a settling
 // phase, and nearly so from the beginning.
 func TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers(t *testing.T) {
+	testenv.Slow(t)
 	onTwoProcessors(t)
 	for name, s := range simulations {
 		t.Run(name, func(t *testing.T) {
@@ -278,6 +280,7 @@ func TestAutoFollowsAStorageThatBecomesSlowAndFastAgain(t *testing.T) {
 // TestAutoHasAsManyBatchesInFlightAsASlowSampleNeeds: every 400th sample takes 60 ms, in which the
 // others fill many batches. With a fixed number of batches, 300 are as good as any.
 func TestAutoHasAsManyBatchesInFlightAsASlowSampleNeeds(t *testing.T) {
+	testenv.Slow(t)
 	onTwoProcessors(t)
 	s := simulation{batch: 8, compute: 100 * us, stages: true, read: func(_ time.Duration, i int) time.Duration {
 		if i%400 == 399 {
@@ -304,6 +307,7 @@ func TestAutoHasAsManyBatchesInFlightAsASlowSampleNeeds(t *testing.T) {
 // TestAutoHasNoMoreWorkersThanAnEpochHasSamples: reads of 30 ms, and a loop for every epoch, which
 // is over before there is a second measurement. What it has is kept from loop to loop.
 func TestAutoHasNoMoreWorkersThanAnEpochHasSamples(t *testing.T) {
+	testenv.Slow(t)
 	onTwoProcessors(t)
 	for _, c := range []struct{ samples, least, most int }{{300, 70, 100}, {40, 32, 40}, {8, 2, 8}} {
 		synctest.Test(t, func(t *testing.T) {

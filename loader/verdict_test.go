@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -286,6 +287,7 @@ func TestStatsCountTheWaitForProcessorsOfLoops(t *testing.T) {
 // which the dataset has another name than read. Auto finds that more workers load more, up
 // to the most that it takes.
 func TestVerdictAgreesWithAuto(t *testing.T) {
+	testenv.Slow(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const ms = time.Millisecond
 	for text, ds := range map[string]*fake{
@@ -357,6 +359,7 @@ func TestVerdictOfAnIntervalLeavesOutEarlierWaits(t *testing.T) {
 // TestVerdictFollowsTheSlowerSide has loop bodies that take less or more time than the
 // workers need for a batch, for fast and slow samples and for few and many workers.
 func TestVerdictFollowsTheSlowerSide(t *testing.T) {
+	testenv.Slow(t)
 	const processors, batch = 4, 8
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 	for _, workers := range []int{1, 3, 4, 16} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -141,6 +142,7 @@ func TestEverySampleComesInEveryLane(t *testing.T) {
 
 // The variance of batches' means is the one that the design effect predicts.
 func TestDesignEffect(t *testing.T) {
+	testenv.OneGoroutine(t)
 	const groups, size, batch = 2048, 16, 64
 	ends := make([]int, groups)
 	values := make([]float64, groups*size)

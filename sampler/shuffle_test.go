@@ -97,6 +97,7 @@ func TestShuffleMakesSmallPermutationsEquallyLikely(t *testing.T) {
 }
 
 func TestShufflePutsEverySampleEverywhere(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, n := range []int{2, 3, 5, 10, 100, 256, 257, 289, 300} {
 		seeds := 40 * n
 		counts := make([]int, n*n)
@@ -113,6 +114,7 @@ func TestShufflePutsEverySampleEverywhere(t *testing.T) {
 // Pairs of neighbours show what single places cannot. The longest order is a Feistel
 // network: with four rounds instead of ten, this fails.
 func TestShuffleSeparatesNeighbours(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, n := range []int{257, 289, 400, 1000, 1 << 12, 1<<12 + 1} {
 		seeds := 4_000_000 / n
 		steps := make([]int, n) // around the circle: all but 0 are equally likely

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -151,6 +152,7 @@ func TestResizesOfDepth16AreThoseOfColoursWithinALevel(t *testing.T) {
 // TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours compares random steps. Warps of Pillow and of
 // torchvision's tensors differ by rounding and along the edges of the image.
 func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
+	testenv.OneGoroutine(t)
 	const n, h, w = 30, 43, 41
 	pix := make([]byte, 0, n*h*w*3)
 	for i := range n * h * w {

@@ -121,6 +121,7 @@ func TestCutDeepFilesAreErrorsThatNameThem(t *testing.T) {
 }
 
 func TestFilesOfDepth16TakeNoAllocation(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for name, f := range readDeepGolden(t).Files {
 		if strings.HasSuffix(name, ".png") {
 			continue // the standard library's decoder allocates every image

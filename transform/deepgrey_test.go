@@ -7,6 +7,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -109,6 +110,7 @@ func TestNoiseOfDepth16StaysInItsRange(t *testing.T) {
 // TestColoursOfDepth16TakeAllNumbers runs steps with extreme numbers on small images of all dtypes, with values
 // that are not finite.
 func TestColoursOfDepth16TakeAllNumbers(t *testing.T) {
+	testenv.OneGoroutine(t)
 	all := []transform.Item{
 		transform.ColorJitter(3e38, 3e38, 3e38, 0.5), transform.RandomPhotometricDistort(1, transform.Brightness(0, 3e38), transform.Contrast(0, 3e38), transform.Saturation(0, 3e38), transform.Hue(-0.5, 0.5)),
 		transform.RandomPosterize(0, 1), transform.RandomPosterize(8, 1), transform.RandomEqualize(1), transform.RandomAdjustSharpness(3e38, 1),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -124,6 +125,7 @@ func TestDepth16PrintsItsPlan(t *testing.T) {
 }
 
 func TestDepth16AllocatesNothing(t *testing.T) {
+	testenv.OneGoroutine(t)
 	ds := arrays(t, dataset.Uint16, dataset.Shape{5, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*5*40*44), 1)))
 	allocatesNothing(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2, transform.PaddingMode(transform.Edge)),
 		transform.RandomRotation(-20, 20, transform.Interpolation(transform.Bilinear)), transform.ElasticTransform(20, 3), transform.ElasticTransform(20, 3, transform.Interpolation(transform.Bicubic)), transform.GaussianBlur(5), transform.ColorJitter(0.3, 0.3, 0, 0),

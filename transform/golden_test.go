@@ -114,6 +114,7 @@ func TestResizeIsPillows(t *testing.T)   { checkResize(t, "golden.json") }
 func TestResizeIsPillow13s(t *testing.T) { checkResize(t, "golden13.json", Pillow(13)) }
 
 func checkResize(t *testing.T, name string, more ...Item) {
+	testenv.OneGoroutine(t)
 	filters := map[string]Filter{}
 	for f := Bilinear; f <= Hamming; f++ {
 		filters[f.String()] = f

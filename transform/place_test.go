@@ -25,6 +25,7 @@ import (
 )
 
 func TestPlacingPixelsAllocatesNothing(t *testing.T) {
+	testenv.OneGoroutine(t)
 	ds := imageOf(t, 120, 90, pixels(120, 90))
 	for name, steps := range map[string][]Item{
 		"evaluation": {Resize(40), CenterCrop(32), ToTensor(), Normalize(ImageNetMean, ImageNetStd)},
@@ -63,6 +64,7 @@ func TestPlacingPixelsAllocatesNothing(t *testing.T) {
 }
 
 func TestPlacingPhotosAllocatesNothing(t *testing.T) {
+	testenv.OneGoroutine(t)
 	var files [][]byte
 	for _, name := range []string{"half.jpg", "rgb.jpg", "gray.jpg", "cmyk.jpg", "rgb.png", "palette.png"} {
 		data, err := os.ReadFile("testdata/" + name)

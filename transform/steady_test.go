@@ -7,6 +7,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -15,6 +16,7 @@ import (
 // what random draws need.
 func allocatesNothing(t *testing.T, x *transform.Pipeline) {
 	t.Helper()
+	testenv.OneGoroutine(t)
 	r, err := x.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/idx"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestIDXReadsEveryType(t *testing.T) {
@@ -165,6 +166,7 @@ func FuzzIDX(f *testing.F) {
 
 // A megabyte that does not compress could hold 900 MB if it did.
 func TestPromisesOfCompressedFilesTakeNoMemory(t *testing.T) {
+	testenv.OneGoroutine(t)
 	noise := make([]byte, 1<<20)
 	if _, err := io.ReadFull(rand.NewChaCha8([32]byte{5}), noise); err != nil {
 		t.Fatal(err)

@@ -12,10 +12,12 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // A megabyte that does not compress could hold 900 MB if it did.
 func TestPromisesOfCompressedFilesTakeNoMemory(t *testing.T) {
+	testenv.OneGoroutine(t)
 	noise := make([]byte, 1<<20)
 	if _, err := io.ReadFull(rand.NewChaCha8([32]byte{5}), noise); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // zstdZeros is a frame of zstd that has head and then at least n zeros: 128 KiB of them are four
@@ -45,6 +46,7 @@ func manyZeros(n int64) []byte {
 }
 
 func TestAShardOfManyZerosIsAnError(t *testing.T) {
+	testenv.OneGoroutine(t)
 	data := manyZeros(2 << 30)
 	larger := binary.LittleEndian.AppendUint32(bytes.Clone(data), 0x184d2a50) // a frame that is skipped
 	larger = append(binary.LittleEndian.AppendUint32(larger, 1<<20), make([]byte, 1<<20)...)

@@ -25,7 +25,7 @@ const (
 
 // Bounded calls parse, which parses input bytes. The test fails if it allocates more than 1 MiB, 64
 // bytes per byte of input and granted bytes, or takes more processor time than 0.1 s, 1 s per
-// megabyte of input and 25 ns per granted byte. Granted is what documented limits allow, such as the
+// megabyte of input and 25 ns per granted byte, on 32 bits twice that. Granted is what documented limits allow, such as the
 // memory of an image's pixels. After too much of either, parse is called again: only what is too much
 // each time is a failure.
 func Bounded(t testing.TB, input int, granted int64, parse func()) {

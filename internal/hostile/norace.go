@@ -2,4 +2,7 @@
 
 package hostile
 
-const slowdown = 1
+import "strconv"
+
+// slowdown is how much longer everything may take where an int has 32 bits, and there is no kernel.
+const slowdown = 64 / strconv.IntSize

@@ -16,6 +16,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 	"github.com/penstock-go/penstock/dataset/objects/prefetch"
+	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -60,6 +61,7 @@ func TestLatencyCostsLessThanFivePercent(t *testing.T) {
 // TestMemoryGrowsWhereBatchesWait consumes 3.3 GB/s, of which 100 MB are under way in
 // 30 ms, and then a tenth of that, where 64 MiB are enough.
 func TestMemoryGrowsWhereBatchesWait(t *testing.T) {
+	testenv.Slow(t)
 	for _, c := range []struct {
 		cost        time.Duration
 		least, most int64 // MiB

@@ -3,6 +3,8 @@ package jpeg
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // randomTable is a valid table of random codes. Few gives most codes a short length.
@@ -63,6 +65,7 @@ func (r *reader) plainBlock(b *block, dc, ac *huffman, predicted *int32) int {
 // straddle the ends of blocks, blocks end beyond their last coefficient, and codes are
 // invalid.
 func TestPairsAreTheSymbolsOneByOne(t *testing.T) {
+	testenv.OneGoroutine(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	full, short, invalid := 0, 0, 0
 	for round := range 3000 {

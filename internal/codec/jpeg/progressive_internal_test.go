@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // randomProgression is a Decoder at the start of a random AC scan of one component. Its
@@ -107,6 +109,7 @@ func progressiveTable(r *rand.Rand, refine bool) *huffman {
 // portable code, and one symbol after the other: the same coefficients, the same errors,
 // the same end.
 func TestProgressiveScansAreTheirSymbolsOneByOne(t *testing.T) {
+	testenv.OneGoroutine(t)
 	full, wrong, beyond := 0, 0, 0
 	for seed := range uint64(rounds(3000)) {
 		want := randomProgression(seed, false, true)

@@ -9,6 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
 	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // A code is entropy code.
@@ -131,6 +132,7 @@ func corner(d *jpeg.Decoder, data []byte) error {
 }
 
 func TestUsualScansAreNotTooMany(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, s := range []script{
 		{side: 64, n: 200, low: 3}, {side: 512, n: 60, low: 3}, {side: 2048, n: 40, low: 3}, {side: 8000, n: 33, low: 3},
 		{side: 512, n: 250, low: 3, full: true}, {side: 1024, n: 60, low: 12, full: true},
@@ -142,6 +144,7 @@ func TestUsualScansAreNotTooMany(t *testing.T) {
 }
 
 func TestScansTakeWhatTheFileAndThePixelsJustify(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, s := range []script{
 		{side: 2048, n: 100, low: 12}, {side: 4096, n: 100, low: 12}, {side: 8000, n: 100, low: 12},
 		{side: 2048, n: 100, low: 3}, {side: 4096, n: 250, low: 3},
@@ -167,6 +170,7 @@ func TestScansTakeWhatTheFileAndThePixelsJustify(t *testing.T) {
 }
 
 func TestManyScansThatTheirBytesJustifyAreFast(t *testing.T) {
+	testenv.OneGoroutine(t)
 	for _, s := range []script{
 		{side: 1024, n: 250, low: 3, full: true}, {side: 1024, n: 60, low: 12, full: true}, {side: 1024, n: 400, full: true, again: true},
 		{side: 64, n: 5000, again: true}, {side: 8, n: 20000, again: true, tables: true},

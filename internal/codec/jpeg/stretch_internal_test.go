@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // usualTable is a table whose short codes are those of real files: small values after
@@ -85,6 +87,7 @@ func randomScan(r *rand.Rand, round int) *Decoder {
 // TestStretchesAreThePortableCodesBlocks decodes random bits with the kernel and
 // without it: the same coefficients, the same errors, the same end.
 func TestStretchesAreThePortableCodesBlocks(t *testing.T) {
+	testenv.OneGoroutine(t)
 	needKernels(t)
 	if !pairsKernel() {
 		t.Skip("the kernel needs BMI2")

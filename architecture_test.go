@@ -122,8 +122,7 @@ func TestLayersImportDownwards(t *testing.T) {
 		folder string
 		below  []string
 	}{
-		{"loader", []string{"loader/internal/assemble", "loader/internal/outline", "loader/internal/plan", "loader/internal/slab", "loader/internal/tune"}},
-		{"loader/internal/outline", []string{"loader/internal/plan"}},
+		{"loader", []string{"loader/internal/assemble", "loader/internal/plan", "loader/internal/slab", "loader/internal/tune"}},
 		{"loader/internal/assemble", []string{"loader/internal/plan", "loader/internal/slab"}},
 		{"loader/internal/plan", nil},
 		{"loader/internal/slab", nil},

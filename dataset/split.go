@@ -3,7 +3,7 @@ package dataset
 import (
 	"fmt"
 
-	"github.com/penstock-go/penstock/internal/torchrand"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // RandomSplit divides ds at random into datasets, as PyTorch's random_split
@@ -32,7 +32,7 @@ func RandomSplit[L int | float64](ds Dataset, lengths []L, seed uint64) ([]Datas
 	if err != nil {
 		return nil, err
 	}
-	perm := torchrand.Perm(n, seed)
+	perm := prng.Perm(n, seed)
 	parts := make([]Dataset, len(counts))
 	for k, count := range counts {
 		parts[k] = &subset{ds, perm[:count:count]}

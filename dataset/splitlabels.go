@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/penstock-go/penstock/internal/torchrand"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // StratifiedSplit divides ds at random into datasets of the given fractions,
@@ -29,7 +29,7 @@ func StratifiedSplit[L comparable](ds Dataset, labels []L, fractions []float64, 
 	}
 	part := make([]int, ds.Len()) // of every sample
 	lacks := make([]float64, len(fractions))
-	random := torchrand.New(seed)
+	random := prng.New(seed)
 	for _, c := range random.Perm(len(classes)) {
 		samples := classes[c]
 		next := random.Perm(len(samples))
@@ -103,7 +103,7 @@ func GroupedSplit[G comparable](ds Dataset, groups []G, fractions []float64, see
 	}
 	part := make([]int, ds.Len()) // of every sample
 	taken := make([]int, len(fractions))
-	for _, g := range torchrand.Perm(len(members), seed) {
+	for _, g := range prng.Perm(len(members), seed) {
 		most := 0
 		for k := range lacks {
 			if lacks[k] > lacks[most] {

@@ -6,18 +6,18 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
-	"github.com/penstock-go/penstock/loader/internal/outline"
+	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // Outline is for package serve: which batches a loader would load, without its workers and its memory. The errors are
 // those of [New].
-func Outline(ds dataset.Dataset, options ...Option) (*outline.Outline, error) {
+func Outline(ds dataset.Dataset, options ...Option) (*plan.Outline, error) {
 	l, err := newLoader(ds, options)
 	if err != nil {
 		return nil, err
 	}
-	return &outline.Outline{Plans: l.plans, Spec: l.Spec(), Text: l.text()}, nil
+	return &plan.Outline{Plans: l.plans, Spec: l.Spec(), Text: l.text()}, nil
 }
 
 // text describes everything that decides the content of batches.
@@ -50,7 +50,7 @@ func (l *Loader) text() string {
 	if len(c.collate) > 0 {
 		names := make([]string, len(c.collate))
 		for k, step := range c.collate {
-			names[k] = steps.Name(step)
+			names[k] = figures.Name(step)
 		}
 		parts = append(parts, "collate "+strings.Join(names, ", "))
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // The times have several distributions: uniform, over all exponents, few values,
@@ -27,7 +27,7 @@ func TestEarliestSorts(t *testing.T) {
 			times := make([]uint64, n)
 			var want []int
 			for i := range times {
-				if times[i] = shape(splitmix.Mix(uint64(i))); times[i] != never {
+				if times[i] = shape(prng.Mix(uint64(i))); times[i] != never {
 					want = append(want, i)
 				}
 			}
@@ -48,7 +48,7 @@ func TestExponentialVariates(t *testing.T) {
 	const n, cells = 1_000_000, 1000
 	counts := make([]int, cells) // in ranges of equal probability
 	for i := range uint64(n) {
-		e := exponential(splitmix.Mix(i))
+		e := exponential(prng.Mix(i))
 		if !(e > 0) {
 			t.Fatalf("variate %d is %v", i, e)
 		}
@@ -71,7 +71,7 @@ func TestArrivalTimesCompareAsQuotients(t *testing.T) {
 	for h := range uint64(500) {
 		for _, v := range weights {
 			for _, w := range weights {
-				a, b := splitmix.Mix(h), splitmix.Mix(h+1<<32)
+				a, b := prng.Mix(h), prng.Mix(h+1<<32)
 				got := cmp.Compare(arrivalTime(a, v), arrivalTime(b, w))
 				if want := cmp.Compare(log(a, v), log(b, w)); got != want && math.Abs(log(a, v)-log(b, w)) > 1e-10 {
 					t.Fatalf("weights %v and %v: times compare as %d, want %d (%s)", v, w, got, want, fmt.Sprint(log(a, v), log(b, w)))

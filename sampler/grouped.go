@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // Grouped takes every sample once per epoch, in a random order that reads few
@@ -129,7 +129,7 @@ func (o *groupOrder) At(k int) int {
 	if p+1 < len(o.poolGroups) {
 		last = o.poolGroups[p+1] // the pool may have a part of this group too: found if no group before it has the sample
 	}
-	place = begin + permuted(place-begin, end-begin, splitmix.Mix(o.key^uint64(p)))
+	place = begin + permuted(place-begin, end-begin, prng.Mix(o.key^uint64(p)))
 	i, _ := slices.BinarySearch(o.ends[first:last], place+1)
 	group := o.groups[first+i]
 	return o.starts[group+1] - (o.ends[first+i] - place)

@@ -3,7 +3,7 @@ package sampler
 import (
 	"math/bits"
 
-	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // Every use of a seed has its own random numbers. Orders depend on these constants,
@@ -18,7 +18,7 @@ const (
 )
 
 func epochKey(use, seed uint64, epoch int) uint64 {
-	return splitmix.Mix(splitmix.Mix(splitmix.Mix(use)^seed) ^ uint64(epoch))
+	return prng.Mix(prng.Mix(prng.Mix(use)^seed) ^ uint64(epoch))
 }
 
 // below turns the random bits h into a number from 0 to n-1, all equally likely.
@@ -27,7 +27,7 @@ func below(h, n uint64) uint64 {
 	high, low := bits.Mul64(h, n)
 	if low < n {
 		for reject := -n % n; low < reject; {
-			h = splitmix.Mix(h)
+			h = prng.Mix(h)
 			high, low = bits.Mul64(h, n)
 		}
 	}
@@ -38,8 +38,8 @@ func below(h, n uint64) uint64 {
 type stream uint64
 
 func (s *stream) next() uint64 {
-	h := splitmix.Mix(uint64(*s))
-	*s += splitmix.Gamma
+	h := prng.Mix(uint64(*s))
+	*s += prng.Gamma
 	return h
 }
 

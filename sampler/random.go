@@ -1,6 +1,6 @@
 package sampler
 
-import "github.com/penstock-go/penstock/internal/splitmix"
+import "github.com/penstock-go/penstock/internal/prng"
 
 // Random draws n samples per epoch, or as many as [Draws] sets, with replacement.
 // At every draw each of the n samples is equally likely, so some samples come
@@ -37,5 +37,5 @@ func (o *randomOrder) Len() int { return o.draws }
 
 func (o *randomOrder) At(k int) int {
 	mustPlace(k, o.draws)
-	return int(below(splitmix.Mix(o.key^uint64(k)), uint64(o.n)))
+	return int(below(prng.Mix(o.key^uint64(k)), uint64(o.n)))
 }

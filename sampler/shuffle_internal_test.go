@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/prng"
 	"github.com/penstock-go/penstock/internal/testenv"
 )
 
@@ -73,7 +73,7 @@ func TestShuffleKeepsNoDifferences(t *testing.T) {
 // 0.4 % too many.
 func TestNetworkKeepsNoDifferences(t *testing.T) {
 	checkKept(t, 256, 80_000_000, true, func(seed uint64) Order {
-		f := newFeistel(256, splitmix.Mix(seed))
+		f := newFeistel(256, prng.Mix(seed))
 		f.rounds = fewRounds
 		return f
 	})
@@ -82,7 +82,7 @@ func TestNetworkKeepsNoDifferences(t *testing.T) {
 func TestSmallNetworksKeepNoDifferences(t *testing.T) {
 	for _, n := range []int{32, 64, 256} {
 		checkKept(t, n, 2_000_000, true, func(seed uint64) Order {
-			return newFeistel(n, splitmix.Mix(seed))
+			return newFeistel(n, prng.Mix(seed))
 		})
 	}
 }
@@ -95,7 +95,7 @@ func TestPermutedPutsEveryNumberEverywhere(t *testing.T) {
 		for seed := range uint64(seeds) {
 			seen := make([]bool, n)
 			for k := range n {
-				i := permuted(k, n, splitmix.Mix(seed))
+				i := permuted(k, n, prng.Mix(seed))
 				if seen[i] {
 					t.Fatalf("n %d: %d comes twice", n, i)
 				}

@@ -3,7 +3,7 @@ package sampler
 import (
 	"sync/atomic"
 
-	"github.com/penstock-go/penstock/internal/torchrand"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // A TorchOption is an option of [TorchManualSeed] and [TorchGenerator].
@@ -40,7 +40,7 @@ func (c torchConfig) baseSeeds(epochs uint64) uint64 {
 type torchSource interface {
 	// generator returns a generator in its state before the first permutation of
 	// an epoch. Every epoch takes the given number of permutations of n numbers.
-	generator(epoch, n, permutations int) *torchrand.Generator
+	generator(epoch, n, permutations int) *prng.Generator
 
 	// fresh is the same source for another number of permutations.
 	fresh() torchSource
@@ -51,8 +51,8 @@ type torchEpochs struct{ seed uint64 }
 
 func (s torchEpochs) fresh() torchSource { return s }
 
-func (s torchEpochs) generator(epoch, _, _ int) *torchrand.Generator {
-	return torchrand.New(s.seed + uint64(epoch))
+func (s torchEpochs) generator(epoch, _, _ int) *prng.Generator {
+	return prng.New(s.seed + uint64(epoch))
 }
 
 // torchSeeds draws the seed of every epoch from a global generator, which
@@ -64,10 +64,10 @@ type torchSeeds struct {
 
 func (s torchSeeds) fresh() torchSource { return s }
 
-func (s torchSeeds) generator(epoch, _, _ int) *torchrand.Generator {
-	global, before := torchrand.New(s.seed), uint64(epoch)
+func (s torchSeeds) generator(epoch, _, _ int) *prng.Generator {
+	global, before := prng.New(s.seed), uint64(epoch)
 	global.SkipSeeds(before + s.baseSeeds(before+1))
-	return torchrand.New(global.Seed())
+	return prng.New(global.Seed())
 }
 
 // torchContinued uses one generator for all epochs.
@@ -80,17 +80,17 @@ type torchContinued struct {
 // begun is the generator before the first number of an epoch.
 type begun struct {
 	epoch     uint64
-	generator torchrand.Generator
+	generator prng.Generator
 }
 
 func (s *torchContinued) fresh() torchSource {
 	return &torchContinued{seed: s.seed, torchConfig: s.torchConfig}
 }
 
-func (s *torchContinued) generator(epoch, n, permutations int) *torchrand.Generator {
+func (s *torchContinued) generator(epoch, n, permutations int) *prng.Generator {
 	to, from := uint64(epoch), s.last.Load()
 	if from == nil || from.epoch > to {
-		from = &begun{0, *torchrand.New(s.seed)}
+		from = &begun{0, *prng.New(s.seed)}
 	}
 	g := from.generator
 	g.SkipPerms(to-from.epoch, permutations, n)

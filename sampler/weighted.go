@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // Weighted draws samples with replacement. An epoch has as many draws as there are
@@ -61,9 +61,9 @@ func (o *weightedOrder) Len() int { return o.draws }
 
 func (o *weightedOrder) At(k int) int {
 	mustPlace(k, o.draws)
-	h := splitmix.Mix(o.key ^ uint64(k))
+	h := prng.Mix(o.key ^ uint64(k))
 	i := int(below(h, uint64(len(o.alias))))
-	if c := o.alias[i]; splitmix.Mix(h) >= c.own {
+	if c := o.alias[i]; prng.Mix(h) >= c.own {
 		return c.other
 	}
 	return i

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // WeightedWithoutReplacement draws samples without replacement. An epoch draws
@@ -51,7 +51,7 @@ func (w *withoutReplacement) order(epoch int) written {
 	for i, weight := range w.weights {
 		times[i] = never
 		if weight > 0 {
-			times[i] = arrivalTime(splitmix.Mix(key^uint64(i)), weight)
+			times[i] = arrivalTime(prng.Mix(key^uint64(i)), weight)
 		}
 	}
 	return earliest(times, w.draws)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // An Item is an entry of the lists for [Images], [Compile] and [Views]: a [Step] or an
@@ -99,7 +99,7 @@ func (c *call) String() string {
 	if c == nil {
 		return "Option{}"
 	}
-	return steps.Call(c.name, slices.Concat(c.args, steps.Anys(c.options))...)
+	return figures.Call(c.name, slices.Concat(c.args, figures.Anys(c.options))...)
 }
 
 // short prints the call without its arguments, of which there are n.

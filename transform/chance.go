@@ -3,7 +3,7 @@ package transform
 import (
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -15,7 +15,7 @@ type chance struct {
 }
 
 func (c chance) add(p *program) error {
-	if err := steps.CheckProbability(c.p); err != nil {
+	if err := figures.CheckProbability(c.p); err != nil {
 		return err
 	}
 	if err := p.beforeTensor(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -89,7 +89,7 @@ func (s grayscale) add(p *program) error {
 		return err
 	}
 	if s.p != -1 {
-		if err := steps.CheckProbability(s.p); err != nil {
+		if err := figures.CheckProbability(s.p); err != nil {
 			return err
 		}
 		return p.edit(s)

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // RandomApply applies all of the steps with probability p, else none of them:
@@ -19,14 +19,14 @@ import (
 // once per sample. Steps that are not drawn cost nothing: the window that is decoded
 // is that of the steps drawn.
 func RandomApply(p float64, several ...Step) Step {
-	return control{call: named("RandomApply", slices.Concat([]any{p}, steps.Anys(several))...), p: p, branches: []list{{nil, several}}}
+	return control{call: named("RandomApply", slices.Concat([]any{p}, figures.Anys(several))...), p: p, branches: []list{{nil, several}}}
 }
 
 // RandomChoice applies one of the steps, drawn with equal probability or by the option [P]. Use
 // [Compose] for a choice of several steps: torchvision's RandomChoice.
 func RandomChoice(list ...Item) Step {
 	several, options, err := divide(list)
-	c := choosing{calling("RandomChoice", keyWeights, arguments{}, options, steps.Anys(several)...), several}
+	c := choosing{calling("RandomChoice", keyWeights, arguments{}, options, figures.Anys(several)...), several}
 	c.mistake = errors.Join(err, c.mistake)
 	return c
 }
@@ -63,7 +63,7 @@ func (s choosing) add(p *program) error {
 
 // RandomOrder applies all of the steps in random order: torchvision's RandomOrder.
 func RandomOrder(several ...Step) Step {
-	return control{call: named("RandomOrder", steps.Anys(several)...), branches: one(several)}
+	return control{call: named("RandomOrder", figures.Anys(several)...), branches: one(several)}
 }
 
 // one makes a branch of each step.
@@ -88,13 +88,13 @@ func (s control) brief() string {
 	case s.name != "RandomApply":
 		return s.short(len(s.branches))
 	case len(s.branches[0].steps) > 0:
-		return steps.Call(s.name, s.p, "…")
+		return figures.Call(s.name, s.p, "…")
 	}
 	return s.String()
 }
 
 func (s control) add(p *program) error {
-	if err := errors.Join(p.beforeTensor(), steps.CheckProbability(s.p)); err != nil {
+	if err := errors.Join(p.beforeTensor(), figures.CheckProbability(s.p)); err != nil {
 		return err
 	}
 	if len(s.branches) == 0 || s.name == "RandomApply" && len(s.branches[0].steps) == 0 {

@@ -5,7 +5,7 @@ import (
 	"image"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // CenterCrop cuts out the middle of the image: torchvision's CenterCrop, with its rounding. As
@@ -146,7 +146,7 @@ type flip struct {
 }
 
 func (s flip) add(p *program) error {
-	if err := steps.CheckProbability(s.p); err != nil {
+	if err := figures.CheckProbability(s.p); err != nil {
 		return err
 	}
 	return p.geometry(s, moves)

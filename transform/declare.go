@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // An annotated says which fields of a sample move with its image.
@@ -316,9 +316,9 @@ func (p *program) passLine(spec dataset.Spec) string {
 func rowsCall(name, field string, rows []string, more ...any) string {
 	args := append(quoted(field), more...)
 	if len(rows) > 0 {
-		args = append(args, steps.Call("With", quoted(rows...)...))
+		args = append(args, figures.Call("With", quoted(rows...)...))
 	}
-	return steps.Call(name, args...)
+	return figures.Call(name, args...)
 }
 
 // checkRows checks the fields that have a row per element of a field.

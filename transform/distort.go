@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -53,7 +53,7 @@ type distortion struct {
 }
 
 func (s distortion) add(p *program) error {
-	if err := errors.Join(steps.CheckProbability(s.p), p.greyOrRGB()); err != nil {
+	if err := errors.Join(figures.CheckProbability(s.p), p.greyOrRGB()); err != nil {
 		return err
 	}
 	return p.edit(s)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // RandomErasing sets a random rectangle of the tensor to 0 with probability p, as
@@ -26,7 +26,7 @@ type erasing struct {
 }
 
 func (s erasing) add(p *program) error {
-	err := errors.Join(p.notNested(), p.output.beforeOwn(), steps.CheckProbability(s.p))
+	err := errors.Join(p.notNested(), p.output.beforeOwn(), figures.CheckProbability(s.p))
 	switch n := len(s.value); {
 	case err != nil:
 		return err

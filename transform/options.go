@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // An Option is a keyword argument of a step, such as [Interpolation], or a setting of
@@ -87,7 +87,7 @@ func Ratio(least, greatest float64) Option {
 // the stored values.
 func Fill(values ...float64) Option {
 	values = slices.Clone(values)
-	return argument(keyFill|keyLevel, named("Fill", steps.Anys(values)...), func(a *arguments) error {
+	return argument(keyFill|keyLevel, named("Fill", figures.Anys(values)...), func(a *arguments) error {
 		a.fill = values
 		if len(values) == 0 {
 			return errors.New("want a Fill of one number or more")
@@ -111,7 +111,7 @@ func PaddingMode(m PadMode) Option {
 // Padding pads the image before [RandomCrop]. Its widths are those of [Pad].
 func Padding(widths ...int) Option {
 	widths = slices.Clone(widths)
-	return argument(keyPadding, named("Padding", steps.Anys(widths)...), func(a *arguments) error {
+	return argument(keyPadding, named("Padding", figures.Anys(widths)...), func(a *arguments) error {
 		a.padding = widths
 		return checkWidths(widths)
 	})
@@ -165,7 +165,7 @@ func Translate(x, y float64) Option {
 // is 0.
 func Shear(degrees ...float64) Option {
 	degrees = slices.Clone(degrees)
-	return argument(keyShear, named("Shear", steps.Anys(degrees)...), func(a *arguments) error {
+	return argument(keyShear, named("Shear", figures.Anys(degrees)...), func(a *arguments) error {
 		n := len(degrees)
 		if n != 2 && n != 4 {
 			return errors.New("want a Shear of 2 or 4 angles")
@@ -226,7 +226,7 @@ func Hue(least, greatest float64) Option {
 // Value is what [RandomErasing] writes: one number per channel, or one for all. The default is
 // 0. It cannot be combined with [RandomValue].
 func Value(v ...float64) Option {
-	return argument(keyValue, named("Value", steps.Anys(v)...), always(func(a *arguments) {
+	return argument(keyValue, named("Value", figures.Anys(v)...), always(func(a *arguments) {
 		a.value = make([]float32, len(v))
 		for i, v := range v {
 			a.value[i] = float32(v)
@@ -306,7 +306,7 @@ func AllOps(all bool) Option {
 // step, 0 or more. They need not add up to 1. The default are equal ones.
 func P(p ...float64) Option {
 	p = slices.Clone(p)
-	return argument(keyWeights, named("P", steps.Anys(p)...), always(func(a *arguments) { a.weights = p }))
+	return argument(keyWeights, named("P", figures.Anys(p)...), always(func(a *arguments) { a.weights = p }))
 }
 
 // SideRange is how many times as wide and high as the image the canvas of [RandomZoomOut] is. Both
@@ -326,7 +326,7 @@ func SideRange(least, greatest float64) Option {
 // it is after 1000 options for which no part was found, where torchvision would go on.
 func SamplerOptions(ious ...float64) Option {
 	ious = slices.Clone(ious)
-	return argument(keySamplerOptions, named("SamplerOptions", steps.Anys(ious)...), func(a *arguments) error {
+	return argument(keySamplerOptions, named("SamplerOptions", figures.Anys(ious)...), func(a *arguments) error {
 		a.ious = ious
 		if len(ious) == 0 || slices.ContainsFunc(ious, func(o float64) bool { return !(o >= 0) }) {
 			return errors.New("want SamplerOptions of 0 or more")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -23,7 +23,7 @@ type planar struct {
 	t PlanesTransform
 }
 
-func (s planar) String() string { return steps.Name(s.t) }
+func (s planar) String() string { return figures.Name(s.t) }
 
 func (s planar) add(p *program) error {
 	o := &p.output

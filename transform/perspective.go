@@ -5,7 +5,7 @@ import (
 	"image"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -28,7 +28,7 @@ type perspective struct {
 }
 
 func (s perspective) add(p *program) error {
-	if err := errors.Join(steps.CheckProbability(s.p), s.paints().check()); err != nil {
+	if err := errors.Join(figures.CheckProbability(s.p), s.paints().check()); err != nil {
 		return err
 	}
 	if !(s.distortion >= 0 && s.distortion <= 1) {

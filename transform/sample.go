@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A SampleTransform edits an image together with other fields of its sample, or gives
@@ -97,7 +97,7 @@ type sampled struct {
 }
 
 func (s sampled) String() string {
-	text := steps.Name(s.t)
+	text := figures.Name(s.t)
 	for _, f := range s.fields {
 		text += fmt.Sprintf(" of %q", f)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Step changes images, or says what becomes of them. The functions of this package
@@ -77,7 +77,7 @@ type unfit struct {
 	want string
 }
 
-func (u unfit) String() string       { return steps.Name(u.t) }
+func (u unfit) String() string       { return figures.Name(u.t) }
 func (u unfit) add(p *program) error { return errors.New(u.want) }
 
 // An own is a step that Apply makes.
@@ -90,7 +90,7 @@ type custom struct {
 	t Transform
 }
 
-func (c custom) String() string { return steps.Name(c.t) }
+func (c custom) String() string { return figures.Name(c.t) }
 
 func (c custom) add(p *program) error {
 	if err := p.beforeTensor(); err != nil {
@@ -123,7 +123,7 @@ func sizeOf(w, h, bytes int) string { return fmt.Sprintf("%s in %d bytes", pixel
 
 // Compose combines several steps into one, as torchvision's Compose does. Use it
 // for presets of your own.
-func Compose(several ...Step) Step { return list{named("Compose", steps.Anys(several)...), several} }
+func Compose(several ...Step) Step { return list{named("Compose", figures.Anys(several)...), several} }
 
 type list struct {
 	*call

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Views makes n results of every image, each with draws of its own, as contrastive
@@ -33,7 +33,7 @@ import (
 // "local_boxes_counts" in a group with As("local").
 func Views(n int, list ...Item) Step {
 	several, options, err := divide(list)
-	c := calling("Views", keyAs, arguments{}, options, slices.Concat([]any{n}, steps.Anys(several))...)
+	c := calling("Views", keyAs, arguments{}, options, slices.Concat([]any{n}, figures.Anys(several))...)
 	c.mistake = errors.Join(err, c.mistake)
 	return viewGroup{c, n, several}
 }
@@ -45,7 +45,7 @@ type viewGroup struct {
 }
 
 func (s viewGroup) brief() string {
-	return steps.Call("Views", slices.Concat([]any{s.n, "…"}, steps.Anys(s.options))...)
+	return figures.Call("Views", slices.Concat([]any{s.n, "…"}, figures.Anys(s.options))...)
 }
 
 // maxViews is the limit of views in a group.

@@ -4,7 +4,7 @@ import (
 	"image"
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // RandomZoomOut puts the image at a random place on a larger canvas with probability p, as in SSD
@@ -22,7 +22,7 @@ type zoomingOut struct {
 }
 
 func (s zoomingOut) add(p *program) error {
-	if err := steps.CheckProbability(s.p); err != nil {
+	if err := figures.CheckProbability(s.p); err != nil {
 		return err
 	}
 	return p.geometry(s, pads)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Transform changes the values of volumes. Implement it for steps that this
@@ -24,7 +24,7 @@ func Apply(t Transform) Step { return custom{t} }
 
 type custom struct{ t Transform }
 
-func (c custom) String() string { return steps.Name(c.t) }
+func (c custom) String() string { return figures.Name(c.t) }
 
 func (c custom) add(p *program) error {
 	if c.t == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // field is a field that holds volumes.
@@ -31,7 +31,7 @@ type fieldNames struct {
 	mask  bool
 }
 
-func (f fieldNames) String() string { return steps.Call(f.call, steps.Anys(f.names)...) }
+func (f fieldNames) String() string { return figures.Call(f.call, figures.Anys(f.names)...) }
 
 func (f fieldNames) add(p *program) error {
 	if f.mask {

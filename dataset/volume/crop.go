@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Crop is a step that changes the shape of volumes, made by [PadOrCrop] or
@@ -41,9 +41,9 @@ func (c Crop) String() string {
 	if c.random {
 		name = "RandomCrop"
 	}
-	text := steps.Call(name, steps.Anys(c.shape)...)
+	text := figures.Call(name, figures.Anys(c.shape)...)
 	if c.given {
-		text += steps.Call(".Fill", c.value)
+		text += figures.Call(".Fill", c.value)
 	}
 	return text
 }

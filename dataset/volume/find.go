@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // wildcard stands for the patient's name in a pattern.
@@ -41,7 +41,7 @@ func (c *core) findPatients() error {
 		slices.SortFunc(table, func(a, b Patient) int { return strings.Compare(a.Name, b.Name) })
 	}
 	if len(table) == 0 {
-		return fmt.Errorf("volume: no file matches %s", steps.Join(c.sources))
+		return fmt.Errorf("volume: no file matches %s", figures.Join(c.sources))
 	}
 	seen := map[string]bool{}
 	var errs []error

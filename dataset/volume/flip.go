@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Flip reverses the given axes, or all spatial axes if none is given.
@@ -26,16 +26,16 @@ type flipping struct {
 
 func (f flipping) String() string {
 	if f.random {
-		return steps.Call("RandomFlip", append([]any{f.p}, steps.Anys(f.axes)...)...)
+		return figures.Call("RandomFlip", append([]any{f.p}, figures.Anys(f.axes)...)...)
 	}
-	return steps.Call("Flip", steps.Anys(f.axes)...)
+	return figures.Call("Flip", figures.Anys(f.axes)...)
 }
 
 func (f flipping) add(p *program) error {
 	if !f.random {
 		return p.add(f, anywhere, false)
 	}
-	if err := steps.CheckProbability(f.p); err != nil {
+	if err := figures.CheckProbability(f.p); err != nil {
 		return err
 	}
 	return p.add(f, perSample, false)
@@ -99,16 +99,16 @@ type rotation struct {
 
 func (t rotation) String() string {
 	if t.random {
-		return steps.Call("RandomRotate90", t.p, t.a, t.b)
+		return figures.Call("RandomRotate90", t.p, t.a, t.b)
 	}
-	return steps.Call("Rotate90", t.k, t.a, t.b)
+	return figures.Call("Rotate90", t.k, t.a, t.b)
 }
 
 func (t rotation) add(p *program) error {
 	if !t.random {
 		return p.add(t, anywhere, true)
 	}
-	if err := steps.CheckProbability(t.p); err != nil {
+	if err := figures.CheckProbability(t.p); err != nil {
 		return err
 	}
 	return p.add(t, perSample, true)

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Intensity is a step that changes values, made by [Window], [ZScore] or
@@ -96,18 +96,18 @@ func (x Intensity) Within(mask string) Intensity {
 
 // String is the call that made the step.
 func (x Intensity) String() string {
-	text := steps.Call(x.name, x.args...)
+	text := figures.Call(x.name, x.args...)
 	if x.to {
-		text += steps.Call(".To", x.lo, x.hi)
+		text += figures.Call(".To", x.lo, x.hi)
 	}
 	if x.nonzero {
 		text += ".Nonzero()"
 	}
 	if x.within != "" {
-		text += steps.Call(".Within", x.within)
+		text += figures.Call(".Within", x.within)
 	}
 	if len(x.only) > 0 {
-		text += steps.Call(".Only", steps.Anys(x.only)...)
+		text += figures.Call(".Only", figures.Anys(x.only)...)
 	}
 	return text
 }

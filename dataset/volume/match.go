@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // ResampleToMatch resamples all volumes of a patient to the grid of the named
@@ -35,7 +35,7 @@ func ResampleToMatch(name string) Step { return matching{name} }
 
 type matching struct{ name string }
 
-func (x matching) String() string { return steps.Call("ResampleToMatch", x.name) }
+func (x matching) String() string { return figures.Call("ResampleToMatch", x.name) }
 
 func (x matching) add(p *program) error {
 	if len(p.ops) > 0 {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Resample gives volumes a new spacing in mm. spacing has a number per axis,
@@ -28,7 +28,7 @@ func Resample(spacing ...float64) Step { return resampling{slices.Clone(spacing)
 
 type resampling struct{ spacing []float64 }
 
-func (x resampling) String() string { return steps.Call("Resample", steps.Anys(x.spacing)...) }
+func (x resampling) String() string { return figures.Call("Resample", figures.Anys(x.spacing)...) }
 
 func (x resampling) add(p *program) error {
 	if len(x.spacing) == 0 {

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A View is one of the three anatomical planes. [Views] selects them, and the
@@ -279,7 +279,7 @@ func (p *sliceParts) tell(i int, _ *box, dst dataset.Slot, f int) {
 }
 
 func (p *sliceParts) String() string {
-	texts := []string{steps.Join(p.views)}
+	texts := []string{figures.Join(p.views)}
 	if p.filter {
 		texts = append(texts, fmt.Sprintf("NonEmpty(%s)", p.mask))
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Step is an element of the lists for [Prepare], [Process] and [Augment].
@@ -139,7 +139,7 @@ func (p *program) checkNames(names []string) error {
 }
 
 // String lists the steps in their order.
-func (p *program) String() string { return steps.Join(p.ops) }
+func (p *program) String() string { return figures.Join(p.ops) }
 
 // Process applies the steps to the volumes of one body, as [Prepare] does for
 // every patient of a cohort. Use it to prepare the input of a trained

@@ -1,5 +1,5 @@
-// Package figures writes for people: bytes with a fitting unit, counts with a noun, durations of few digits,
-// and what others say in one line.
+// Package figures writes for people: bytes with a fitting unit, counts with a noun, durations of few digits, what others
+// say in one line, and steps as the calls that made them.
 package figures
 
 import (

@@ -3,7 +3,7 @@ package slots
 import (
 	"math/rand/v2"
 
-	"github.com/penstock-go/penstock/internal/splitmix"
+	"github.com/penstock-go/penstock/internal/prng"
 )
 
 // A Draw is one place in a sampler's global order. It has the random numbers of
@@ -39,8 +39,8 @@ func (d *Draw) Reset(seed uint64, epoch int, draw int64) {
 // Rand gives the random numbers of this draw.
 func (d *Draw) Rand() *rand.Rand {
 	if !d.seeded {
-		h := splitmix.Mix(splitmix.Mix(splitmix.Mix(d.seed)^d.epoch) ^ d.draw)
-		d.source.Seed(h, splitmix.Mix(h))
+		h := prng.Mix(prng.Mix(prng.Mix(d.seed)^d.epoch) ^ d.draw)
+		d.source.Seed(h, prng.Mix(h))
 		if d.rand == nil {
 			d.rand = rand.New(&d.source)
 		}

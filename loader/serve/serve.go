@@ -76,10 +76,10 @@ import (
 	"unsafe"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/steps"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
-	"github.com/penstock-go/penstock/loader/internal/outline"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A Server makes the batches of one plan. It is an [http.Handler]. Several Servers, such
@@ -142,7 +142,7 @@ func (s *Server) describe(ctx context.Context) error {
 		Seed:     begin.Seed,
 		Order:    begin.Order,
 		Schedule: of.Text,
-		Dataset:  steps.Name(s.ds),
+		Dataset:  figures.Name(s.ds),
 		Identity: s.cfg.identity,
 		Names:    names(s.ds),
 		Mode:     s.cfg.mode.String(),
@@ -193,7 +193,7 @@ func names(ds dataset.Dataset) string {
 }
 
 // outline is which batches a rank has.
-func (s *Server) outline(of share) (*outline.Outline, error) {
+func (s *Server) outline(of share) (*plan.Outline, error) {
 	return loader.Outline(s.ds, s.loader(of)...)
 }
 

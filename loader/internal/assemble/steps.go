@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/prng"
 	"github.com/penstock-go/penstock/internal/slots"
-	"github.com/penstock-go/penstock/internal/splitmix"
 	"github.com/penstock-go/penstock/internal/usercode"
 )
 
@@ -123,7 +123,7 @@ func (w *worker) applyAll(c *Steps, j *Job) error {
 	w.clock.Stage(StageCollate)
 	defer w.clock.Stop()
 	// The numbers must differ from those of the batch's first sample.
-	w.draw.Reset(splitmix.Mix(w.t.cfg.Seed^batchSeed), j.Epoch(), j.Slab.Draws[0])
+	w.draw.Reset(prng.Mix(w.t.cfg.Seed^batchSeed), j.Epoch(), j.Slab.Draws[0])
 	for k, apply := range c.applies {
 		for _, column := range c.views[k+1].made {
 			clear(j.Slab.Column(column, j.Rows))

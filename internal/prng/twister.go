@@ -1,4 +1,4 @@
-package torchrand
+package prng
 
 import "math/bits"
 

@@ -1,5 +1,4 @@
-// Package splitmix is a random number generator whose state is a counter.
-package splitmix
+package prng
 
 // Gamma is the step of Weyl's sequence: 2⁶⁴ divided by the golden ratio.
 const Gamma = 0x9e3779b97f4a7c15

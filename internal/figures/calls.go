@@ -1,6 +1,4 @@
-// Package steps is shared by the packages with lists of steps. It prints a step as the
-// call that made it, and checks probabilities.
-package steps
+package figures
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
-// Package torchrand reproduces the random permutations of PyTorch's CPU
-// generator, so that an experiment that moves to Go keeps its order.
-package torchrand
+// Package prng has generators of pseudo-random numbers: PyTorch's, with its permutations, so that an experiment that moves to Go
+// keeps its order, and splitmix64, whose state is a counter.
+package prng
 
 import "math"
 

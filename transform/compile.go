@@ -12,6 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Compiled is a compiled list of steps for single images, or with [Inputs] for single samples,
@@ -231,10 +232,10 @@ func (s *single) begin(from Source) error {
 		s.raw = from.raw
 		w, h, src = s.raw.w, s.raw.h, &s.raw
 		if w < 1 || h < 1 {
-			return fmt.Errorf("transform: into: RGB of %s: want 1 or more", pixelsOf(w, h))
+			return fmt.Errorf("transform: into: RGB of %s: want 1 or more", figures.Pixels(w, h))
 		}
 		if h > len(s.raw.pix)/3/w || 3*w*h != len(s.raw.pix) {
-			return fmt.Errorf("transform: into: %d bytes of RGB for %s: want %d, 3 for each", len(s.raw.pix), pixelsOf(w, h), 3*w*h)
+			return fmt.Errorf("transform: into: %d bytes of RGB for %s: want %d, 3 for each", len(s.raw.pix), figures.Pixels(w, h), 3*w*h)
 		}
 	default:
 		return s.lane.file(encodedFile{data: from.file}, s.slot)
@@ -262,7 +263,7 @@ func File(data []byte) Source { return Source{file: data} }
 // Decoded is an image of the standard library. It is converted to RGB as PIL does
 // it: alpha is dropped. For JPEG files use [File], because the pixels that
 // image/jpeg decodes differ slightly from PIL's.
-func Decoded(m image.Image) Source { return Source{image: m} }
+func Decoded(m image.Image) Source { return Source{image: internally(m)} }
 
 // RGB is an image of w×h pixels, 3 bytes each, row by row.
 func RGB(pix []uint8, w, h int) Source {

@@ -124,7 +124,7 @@ func (s randomCropping) move(e *engine, r *rand.Rand) error {
 		w, h = e.size()
 	}
 	if cw > w || ch > h {
-		return fmt.Errorf("transform: %v: the image has only %s", s, pixelsOf(w, h))
+		return fmt.Errorf("transform: %v: the image has only %s", s, figures.Pixels(w, h))
 	}
 	top := r.IntN(h - ch + 1)
 	left := r.IntN(w - cw + 1)

@@ -14,6 +14,7 @@ import (
 	"github.com/penstock-go/penstock/internal/codec/pnm"
 	"github.com/penstock-go/penstock/internal/codec/tiff"
 	"github.com/penstock-go/penstock/internal/codec/webp"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A decoder reads one file after the other. The size is known before any pixel is
@@ -107,9 +108,9 @@ func (f *files) open(e encodedFile) (w, h int, err error) {
 	case err != nil:
 		return 0, 0, fmt.Errorf("transform: decode: %s: %w", format.name, err)
 	case w < 1 || h < 1:
-		return 0, 0, fmt.Errorf("transform: decode: %s: %s", format.name, pixelsOf(w, h))
+		return 0, 0, fmt.Errorf("transform: decode: %s: %s", format.name, figures.Pixels(w, h))
 	case w > f.limit/h:
-		return 0, 0, fmt.Errorf("transform: decode: %s: %s, more than the limit of %d (see MaxPixels)", format.name, pixelsOf(w, h), f.limit)
+		return 0, 0, fmt.Errorf("transform: decode: %s: %s, more than the limit of %d (see MaxPixels)", format.name, figures.Pixels(w, h), f.limit)
 	}
 	return w, h, nil
 }

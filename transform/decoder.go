@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/penstock-go/penstock/internal/codec/tiff"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Decoder adds a format to those that files may have: HEIC, AVIF, JPEG XL, or one of
@@ -31,7 +32,10 @@ func Decoder(name, magic string, decode func(io.Reader) (image.Image, error), co
 		case decode == nil || config == nil:
 			return errors.New("want two functions")
 		}
-		p.formats = append(p.formats, ownFormat{name, magic, decode, config})
+		p.formats = append(p.formats, ownFormat{name, magic, func(r io.Reader) (image.Image, error) {
+			img, err := decode(r)
+			return internally(img), err
+		}, config})
 		return nil
 	})
 	o.several = true
@@ -121,7 +125,7 @@ func (d *ownDecoder) whole() (image.Image, error) {
 		return nil, errors.New("the decoder returned no image")
 	}
 	if got := img.Bounds().Size(); got != d.size {
-		return nil, fmt.Errorf("the decoder made %s of an image of %d×%d", pixelsOf(got.X, got.Y), d.size.Y, d.size.X)
+		return nil, fmt.Errorf("the decoder made %s of an image of %d×%d", figures.Pixels(got.X, got.Y), d.size.Y, d.size.X)
 	}
 	return img, nil
 }

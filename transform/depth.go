@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // Depth16 keeps the values of images with more than 8 bits per sample or with other
@@ -52,12 +53,9 @@ type deepSetting struct {
 	channels int
 }
 
-// maxChannels is the limit of channels.
-const maxChannels = 4096
-
 func (s deepSetting) add(p *program) error {
-	if s.channels < 1 || s.channels > maxChannels {
-		return fmt.Errorf("want 1 to %d channels", maxChannels)
+	if s.channels < 1 || s.channels > raster.MaxChannels {
+		return fmt.Errorf("want 1 to %d channels", raster.MaxChannels)
 	}
 	if n := len(s.fill); n > 1 && n != s.channels {
 		return errors.New("want a Fill per channel, or one for all")
@@ -163,7 +161,7 @@ func (d *deepPlan) rawOf(f dataset.Field) (raw, error) {
 	s, n := f.Shape, d.channels
 	r := raw{dtype: f.Dtype, channels: n}
 	switch {
-	case f.Dtype == dataset.Dtype(0) || !isDeep(f.Dtype):
+	case f.Dtype == dataset.Dtype(0) || !raster.IsDeep(f.Dtype):
 		return raw{}, fmt.Errorf("%s: want uint8, uint16, int16 or float32", f.Dtype)
 	case len(s) == 2 && n == 1:
 		r.h, r.w, r.pixel, r.row = s[0], s[1], 1, s[1]

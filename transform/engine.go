@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
@@ -119,7 +120,7 @@ const maxResampled = 1 << 30
 type impossible struct{ from, to image.Point }
 
 func (i impossible) Error() string {
-	return fmt.Sprintf("%s would become %d×%d, want 1 to %d", pixelsOf(i.from.X, i.from.Y), i.to.Y, i.to.X, maxResampled)
+	return fmt.Sprintf("%s would become %d×%d, want 1 to %d", figures.Pixels(i.from.X, i.from.Y), i.to.Y, i.to.X, maxResampled)
 }
 
 // crop adds cutting out r to the view. R may reach beyond the image.
@@ -186,7 +187,7 @@ func checkValues(w, h, channels, limit int) error {
 		return err
 	}
 	if w > limit/channels/h {
-		return fmt.Errorf("transform: an image would become %s of %d channels, more values than the limit of %d (see MaxPixels)", pixelsOf(w, h), channels, limit)
+		return fmt.Errorf("transform: an image would become %s of %d channels, more values than the limit of %d (see MaxPixels)", figures.Pixels(w, h), channels, limit)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // FiveCrop crops the four corners and the centre of the image, as is usual in the
@@ -58,7 +59,7 @@ func (s tenCropping) move(e *engine, _ *rand.Rand) error {
 	w, h := e.size()
 	cw, ch := s.after(w, h)
 	if cw > w || ch > h {
-		return fmt.Errorf("transform: %v: the image has only %s", s, pixelsOf(w, h))
+		return fmt.Errorf("transform: %v: the image has only %s", s, figures.Pixels(w, h))
 	}
 	if e.crop5 >= 5 {
 		e.flip(s.vertical)

@@ -233,12 +233,12 @@ func (f *floatFrame) finish(s *Sample, want image.Point, varies bool) error {
 	if m != (*Planes)(&f.Planes) && m != (*Planes)(&f.Spare) {
 		return errors.New("set Sample.Planes to planes of its own: want the Planes that were there, or those that Sample.NewPlanes has made")
 	}
-	if err := m.check(); err != nil {
+	if err := (*raster.Planes)(m).Check(); err != nil {
 		return err
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Channels != s.channels || m.Dtype != s.dtype {
 		return fmt.Errorf("made %s, want %s of %s of %s: a step that changes the size has a method Size",
-			m.describe(), figures.Count(s.channels, "channel", "channels"), pixelsOf(want.X, want.Y), s.dtype.String())
+			(*raster.Planes)(m).Describe(), figures.Count(s.channels, "channel", "channels"), figures.Pixels(want.X, want.Y), s.dtype.String())
 	}
 	raster.DepthOf(m.Dtype).Settle(m.Pix)
 	if m == (*Planes)(&f.Spare) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A lane applies the steps to one image after the other. It keeps its memory
@@ -81,7 +82,7 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 		}
 		o.w, o.h = w, h
 	case w != o.w || h != o.h:
-		return fmt.Errorf("transform: the steps made %s, want %d×%d", pixelsOf(w, h), o.h, o.w)
+		return fmt.Errorf("transform: the steps made %s, want %d×%d", figures.Pixels(w, h), o.h, o.w)
 	}
 	return e.frame.prepare(e)
 }

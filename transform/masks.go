@@ -6,6 +6,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Mask says that a field of the dataset holds the class number of every pixel of the image, where
@@ -169,7 +170,7 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 		area := a.w * a.h
 		s.n = len(s.pix) / area
 		if len(s.pix)%area != 0 {
-			return fmt.Errorf("%d values are no planes of %s", len(s.pix), pixelsOf(a.w, a.h))
+			return fmt.Errorf("%d values are no planes of %s", len(s.pix), figures.Pixels(a.w, a.h))
 		}
 		if a.layout.boxes >= 0 && s.n != len(a.kept) {
 			return fmt.Errorf("%d planes for %d boxes", s.n, len(a.kept))
@@ -192,7 +193,7 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 		}
 	}
 	if s.w != a.w || s.h != a.h {
-		return fmt.Errorf("it has %s, the image %d×%d", pixelsOf(s.w, s.h), a.h, a.w)
+		return fmt.Errorf("it has %s, the image %d×%d", figures.Pixels(s.w, s.h), a.h, a.w)
 	}
 	return nil
 }

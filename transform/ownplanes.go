@@ -84,7 +84,7 @@ func (s planar) apply(field string, m *Planes, r *rand.Rand) error {
 		return fmt.Errorf("transform: %v: %w", s, err)
 	}
 	if m.Width != before.Width || m.Height != before.Height || m.Channels != before.Channels || len(m.Pix) != len(before.Pix) || m.Dtype != before.Dtype {
-		return fmt.Errorf("transform: %v: made %s, want %s", s, m.describe(), before.describe())
+		return fmt.Errorf("transform: %v: made %s, want %s", s, (*raster.Planes)(m).Describe(), (*raster.Planes)(&before).Describe())
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // PadTo makes images of varying sizes size×size, or height×width: what is missing at the right
@@ -42,7 +44,7 @@ func (s padTo) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 func (s padTo) move(e *engine, _ *rand.Rand) error {
 	w, h := e.size()
 	if w > s.size.w || h > s.size.h {
-		return fmt.Errorf("transform: %v: the image has %s", s, pixelsOf(w, h))
+		return fmt.Errorf("transform: %v: the image has %s", s, figures.Pixels(w, h))
 	}
 	e.shown = image.Pt(w, h)
 	return e.crop(image.Rect(0, 0, s.size.w, s.size.h), [3]uint8{})

@@ -22,6 +22,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 func TestPlacingPixelsAllocatesNothing(t *testing.T) {
@@ -301,7 +302,7 @@ func FuzzDecode(f *testing.F) {
 		channels := 1
 		if err := bounded(Depth16(1)); err != nil {
 			_, text, _ := strings.Cut(err.Error(), "the image has ")
-			if _, err := fmt.Sscanf(text, "%d channels", &channels); err == nil && channels <= maxChannels {
+			if _, err := fmt.Sscanf(text, "%d channels", &channels); err == nil && channels <= raster.MaxChannels {
 				_ = bounded(Depth16(channels))
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"math"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
@@ -37,58 +36,20 @@ func (m *Planes) Plane(c int) []float32 {
 }
 
 // ColorModel is [color.NRGBA64Model].
-func (m *Planes) ColorModel() color.Model { return color.NRGBA64Model }
+func (m *Planes) ColorModel() color.Model { return (*raster.Planes)(m).ColorModel() }
 
 // Bounds is the rectangle from (0, 0) to (Width, Height).
-func (m *Planes) Bounds() image.Rectangle { return image.Rect(0, 0, m.Width, m.Height) }
+func (m *Planes) Bounds() image.Rectangle { return (*raster.Planes)(m).Bounds() }
 
-// At is the colour of a pixel, for code that shows images. Channels 0, 1 and 2 are red,
-// green and blue. With fewer channels, the first one is grey. 0 is black, and the greatest
-// number of Dtype, or 1.0, is white. Outside the image it is black.
-func (m *Planes) At(x, y int) color.Color {
-	out := color.NRGBA64{A: math.MaxUint16}
-	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
-		return out
-	}
-	level := func(c int) uint16 {
-		v := m.Plane(c)[y*m.Width+x] / raster.DepthOf(m.Dtype).Most
-		switch {
-		case v >= 1:
-			return math.MaxUint16
-		case v > 0:
-			return uint16(math.RoundToEven(float64(v) * math.MaxUint16))
-		}
-		return 0 // for NaN too
-	}
-	if m.Channels < 3 {
-		v := level(0)
-		out.R, out.G, out.B = v, v, v
-		return out
-	}
-	out.R, out.G, out.B = level(0), level(1), level(2)
-	return out
-}
+// At is the colour of a pixel, for code that shows images. Channels 0, 1 and 2 are red, green and blue. With fewer
+// channels, the first one is grey. 0 is black, and the greatest number of Dtype, or 1.0, is white. Outside the image it
+// is black.
+func (m *Planes) At(x, y int) color.Color { return (*raster.Planes)(m).At(x, y) }
 
-// check checks the lengths, because other packages make Planes.
-func (m *Planes) check() error {
-	switch {
-	case m.Channels < 1 || m.Channels > maxChannels || m.Width < 1 || m.Height < 1 || m.Width > math.MaxInt32 || m.Height > math.MaxInt32:
-	case m.Width > len(m.Pix)/m.Height || m.Width*m.Height > len(m.Pix)/m.Channels || len(m.Pix) != m.Channels*m.Width*m.Height:
-	case !isDeep(m.Dtype):
-		return fmt.Errorf("planes of %v: want Uint8, Uint16, Int16 or Float32", m.Dtype)
-	default:
-		return nil
+// internally is an image as the packages below know it.
+func internally(m image.Image) image.Image {
+	if p, ok := m.(*Planes); ok {
+		return (*raster.Planes)(p)
 	}
-	return fmt.Errorf("%d values for %d channels of %s", len(m.Pix), m.Channels, pixelsOf(m.Width, m.Height))
-}
-
-// describe is what steps must keep.
-func (m *Planes) describe() string {
-	return fmt.Sprintf("%s of %s in %d values of %s",
-		figures.Count(m.Channels, "channel", "channels"), pixelsOf(m.Width, m.Height), len(m.Pix), m.Dtype.String())
-}
-
-// isDeep reports whether Planes may have this dtype.
-func isDeep(dt dataset.Dtype) bool {
-	return dt == dataset.Dtype(0) || dt == dataset.Float32 || raster.DepthOf(dt).Whole
+	return m
 }

@@ -86,7 +86,7 @@ func (s *Sample) mustHold(call string, w, h int) {
 	case w < 1 || h < 1:
 		panic(fmt.Sprintf("transform: %s: got a width of %d and a height of %d, want 1 or more", call, w, h))
 	case w > limit/h:
-		panic(fmt.Sprintf("transform: %s: got %s, want at most %d (see MaxPixels)", call, pixelsOf(w, h), limit))
+		panic(fmt.Sprintf("transform: %s: got %s, want at most %d (see MaxPixels)", call, figures.Pixels(w, h), limit))
 	}
 }
 

@@ -79,8 +79,8 @@ func (d *ownDecoder) load() (err error) {
 	if err != nil {
 		return err
 	}
-	if m, ok := img.(*Planes); ok {
-		if err := m.check(); err != nil {
+	if m, ok := img.(*raster.Planes); ok {
+		if err := m.Check(); err != nil {
 			return err
 		}
 	}
@@ -90,8 +90,8 @@ func (d *ownDecoder) load() (err error) {
 
 func (d *decoded) samples() (n int, dtype dataset.Dtype, err error) {
 	defer d.guarded(&err)
-	if m, ok := d.Image.(*Planes); ok {
-		if err := m.check(); err != nil {
+	if m, ok := d.Image.(*raster.Planes); ok {
+		if err := m.Check(); err != nil {
 			return 0, dataset.Dtype(0), err
 		}
 	}
@@ -108,7 +108,7 @@ func (d *decoded) decodeValues(dst []float32, window image.Rectangle) (err error
 // samplesOf is the number of channels of an image, and their dtype.
 func samplesOf(img image.Image) (int, dataset.Dtype) {
 	switch m := img.(type) {
-	case *Planes:
+	case *raster.Planes:
 		return m.Channels, m.Dtype
 	case *image.Gray, *image.Gray16:
 		return 1, dataset.Uint16
@@ -128,7 +128,7 @@ func samplesOf(img image.Image) (int, dataset.Dtype) {
 
 // convertValues writes a window of an image with the channels of samplesOf.
 func convertValues(dst []float32, img image.Image, window image.Rectangle) {
-	m, ok := img.(*Planes)
+	m, ok := img.(*raster.Planes)
 	if !ok {
 		n, _ := samplesOf(img)
 		convertChannels(dst, n, img, window)

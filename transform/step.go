@@ -114,12 +114,10 @@ func (c custom) edit(e *engine, r *rand.Rand) error {
 	return nil
 }
 
-// pixelsOf describes a size. All messages have this order, which is that of arguments such as those of
-// [Resize].
-func pixelsOf(w, h int) string { return fmt.Sprintf("%d×%d pixels (height×width)", h, w) }
-
 // sizeOf describes an image's memory.
-func sizeOf(w, h, bytes int) string { return fmt.Sprintf("%s in %d bytes", pixelsOf(w, h), bytes) }
+func sizeOf(w, h, bytes int) string {
+	return fmt.Sprintf("%s in %d bytes", figures.Pixels(w, h), bytes)
+}
 
 // Compose combines several steps into one, as torchvision's Compose does. Use it
 // for presets of your own.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 )
 
@@ -103,10 +104,10 @@ func (v *view) verticalFirst(pillow int) bool {
 
 func checkSize(w, h, limit int) error {
 	if w < 1 || h < 1 {
-		return fmt.Errorf("transform: an image would become %s", pixelsOf(w, h))
+		return fmt.Errorf("transform: an image would become %s", figures.Pixels(w, h))
 	}
 	if w > limit/h {
-		return fmt.Errorf("transform: an image would become %s, more than the limit of %d (see MaxPixels)", pixelsOf(w, h), limit)
+		return fmt.Errorf("transform: an image would become %s, more than the limit of %d (see MaxPixels)", figures.Pixels(w, h), limit)
 	}
 	return nil
 }

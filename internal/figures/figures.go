@@ -42,3 +42,9 @@ func Round(d time.Duration) time.Duration {
 	}
 	return d.Round(unit)
 }
+
+// Pixels formats the size of an image. All messages have this order, which is that of arguments such as
+// transform.Resize([2]int{h, w}).
+func Pixels(w, h int) string {
+	return strconv.Itoa(h) + "×" + strconv.Itoa(w) + " pixels (height×width)"
+}

@@ -104,6 +104,7 @@ var trusted = map[string]string{
 	"loader/internal/plan":            "encodes",
 	"sampler":                         "encodes",
 	"transform/internal/raster":       "computes with pixels that are in memory",
+	"transform/internal/source":       "MaxPixels limits pictures",
 }
 
 // TestEveryParserHasABudget fails for a package that decodes something, or has a fuzz target, and does not

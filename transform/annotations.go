@@ -7,6 +7,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform/internal/raster"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // annotations are the masks, boxes and keypoints of one sample. Every geometry moves
@@ -48,7 +49,7 @@ func newAnnotations(l layout, p *program, spec dataset.Spec, first *annotations)
 			s.cell, s.file = first.masks[k].cell, first.masks[k].file
 			continue
 		}
-		s.cell, s.file, s.owner = dataset.NewCell(spec[m.field]), &maskFile{codecs: p.codecs}, true
+		s.cell, s.file, s.owner = dataset.NewCell(spec[m.field]), &source.Mask{Codecs: p.codecs}, true
 	}
 	return a
 }
@@ -64,15 +65,15 @@ func (a *annotations) inputs(cells []dataset.Cell) {
 	}
 }
 
-// begin starts with the annotations of the image that l has begun with. The dataset
+// Begin starts with the annotations of the image that l has begun with. The dataset
 // has placed them.
-func (a *annotations) begin(l *lane, dst dataset.Slot) error {
+func (a *annotations) Begin(l *lane, dst dataset.Slot) error {
 	if a == nil {
 		return nil
 	}
 	a.dst = dst
-	a.w, a.h = l.engine.size()
-	a.moved.begin()
+	a.w, a.h = l.engine.Size()
+	a.moved.Begin()
 	if a.layout.boxes >= 0 {
 		a.box = dense.Values[float32](dst.Cell(a.layout.boxes).Bytes())
 		a.format = a.program.annotated.boxes[0].format
@@ -93,7 +94,7 @@ func (a *annotations) begin(l *lane, dst dataset.Slot) error {
 		}
 	}
 	for k := range a.masks {
-		if err := a.masks[k].begin(a, &a.layout.masks[k]); err != nil {
+		if err := a.masks[k].Begin(a, &a.layout.masks[k]); err != nil {
 			return fmt.Errorf("transform: mask %q: %w", a.spec[a.layout.masks[k].field].Name, err)
 		}
 	}

@@ -236,19 +236,19 @@ func TestAnnotationsBecomeTorchvisions(t *testing.T) {
 }
 
 // runDrawn is Place of sample 0, with random numbers from source.
-func runDrawn(t *testing.T, x *Pipeline, source rand.Source) dataset.Slot {
+func runDrawn(t *testing.T, x *Pipeline, Image rand.Source) dataset.Slot {
 	t.Helper()
 	r, dst := opened(t, x)
 	defer r.Close()
 	err := r.read(t.Context(), 0, dst)
 	if err == nil {
-		err = r.begin(dst)
+		err = r.Begin(dst)
 	}
 	if err == nil {
-		err = r.lane.engine.annotations.begin(r.lane, dst)
+		err = r.lane.engine.annotations.Begin(r.lane, dst)
 	}
 	if err == nil {
-		err = r.lane.run(rand.New(source))
+		err = r.lane.run(rand.New(Image))
 	}
 	if err == nil {
 		r.place(dst)

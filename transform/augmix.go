@@ -38,7 +38,7 @@ func (s augMixing) paints() painter { return paintOf(s.call) }
 const mixBins = 10
 
 func (s augMixing) edit(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	e.weights = s.draw(e.weights, r)
 	e.frame.MixBegin(e.weights[0])
 	for _, weight := range e.weights[1:] {

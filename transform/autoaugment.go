@@ -55,7 +55,7 @@ func (s autoAugmenting) add(p *program) error {
 func (s autoAugmenting) paints() painter { return paintOf(s.call) }
 
 func (s autoAugmenting) edit(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	space := raster.UsualScheme(10)
 	for _, o := range s.draw(r) {
 		if r.Float64() < o.P {

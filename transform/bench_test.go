@@ -40,7 +40,8 @@ func photos(b testing.TB) [][]byte {
 	return files
 }
 
-func BenchmarkEval(b *testing.B)  { benchmarkPhotos(b, Eval(224)) }
+func BenchmarkEval(b *testing.B) { benchmarkPhotos(b, Eval(224)) }
+
 func BenchmarkTrain(b *testing.B) { benchmarkPhotos(b, Train(224)) }
 
 // BenchmarkTwoViews is Train twice, from one decode.

@@ -10,6 +10,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/raster"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A byteFrame is a frame of 8 bits, with the kernels that the processor has.
@@ -30,7 +31,7 @@ type byteFrame struct {
 	across, keeps func(pix []byte, stride, from, to int) // the methods horizontal and keep
 }
 
-func (f *byteFrame) begin(source) {}
+func (f *byteFrame) Begin(source.Image) {}
 
 func (f *byteFrame) cost() int { return 1 }
 
@@ -113,11 +114,11 @@ func (f *byteFrame) pixels(e *engine, r image.Rectangle, use func(pix []byte, st
 		if err := e.check(r.Dx(), r.Dy()); err != nil {
 			return err
 		}
-		src, bands := e.src.(bandSource)
-		bands = bands && e.hands > 1 && src.shares(r)
+		src, bands := e.src.(source.Bands)
+		bands = bands && e.hands > 1 && src.Shares(r)
 		if bands && use != nil {
 			f.x.Share()
-			return src.decodeBands(r, e.hands, use)
+			return src.DecodeBands(r, e.hands, use)
 		}
 		f.pitch = 4 * r.Dx()
 		f.window = raster.Grow(f.window, f.pitch*r.Dy())
@@ -126,9 +127,9 @@ func (f *byteFrame) pixels(e *engine, r image.Rectangle, use func(pix []byte, st
 			if f.keeps == nil {
 				f.keeps = f.keep
 			}
-			return src.decodeBands(r, e.hands, f.keeps)
+			return src.DecodeBands(r, e.hands, f.keeps)
 		}
-		if err := e.src.decode(f.pix, f.pitch, r); err != nil {
+		if err := e.src.Decode(f.pix, f.pitch, r); err != nil {
 			return err
 		}
 	}
@@ -177,7 +178,7 @@ func (f *byteFrame) store(l *lane, out []byte, r *rand.Rand) error {
 
 func (f *byteFrame) load(s *sharedSource, window image.Rectangle) error {
 	s.pix = raster.Grow(s.pix, 4*window.Dx()*window.Dy())
-	return s.decode(s.pix, 4*window.Dx(), window)
+	return s.Decode(s.pix, 4*window.Dx(), window)
 }
 
 func (f *byteFrame) share(s *sharedSource) { s.pix = f.Pix }

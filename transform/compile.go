@@ -6,13 +6,12 @@ import (
 	"image"
 	"math/rand/v2"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // Compiled is a compiled list of steps for single images, or with [Inputs] for single samples,
@@ -159,8 +158,8 @@ type single struct {
 	slot   dataset.Slot // nothing is stored in it: the engine reports its stages to it
 	pcg    rand.PCG
 	rand   *rand.Rand
-	raw    raw
-	image  decoded
+	raw    source.Raw
+	image  source.Decoded
 }
 
 // run applies the steps to an image. Several crops are stored in dst, else the result is
@@ -182,13 +181,13 @@ func (c *Compiled) run(from Source, dst []byte) (s *single, err error) {
 	}
 	s.lane.engine.hands = min(c.hands, 1+len(c.lanes)) // no more than are idle
 	s.pcg.Seed(from.seed, 0)
-	err = s.begin(from)
+	err = s.Begin(from)
 	switch {
 	case err != nil:
 	case s.viewer == nil:
 		err = s.lane.run(s.rand)
 	default:
-		if err = s.viewer.begin(s.lane, s.slot, s.rand); err == nil {
+		if err = s.viewer.Begin(s.lane, s.slot, s.rand); err == nil {
 			err = s.viewer.groups[0].store(dst, s.slot, s.rand)
 		}
 	}
@@ -212,38 +211,35 @@ func (c *Compiled) store(s *single, dst []byte) error {
 // release gives the memory back for the next call.
 func (c *Compiled) release(s *single) {
 	if s != nil {
-		s.raw.pix, s.image.Image = nil, nil
+		s.raw.Pix, s.image.Image = nil, nil
 	}
 	c.lanes <- s
 }
 
-// begin reads the image's size.
-func (s *single) begin(from Source) error {
+// Begin reads the image's size.
+func (s *single) Begin(from Source) error {
 	var w, h int
-	var src source
+	var src source.Image
 	switch {
 	case from.image != nil:
-		s.image = decoded{from.image}
-		if err := s.image.size(&w, &h); err != nil {
+		s.image = source.Decoded{Image: from.image}
+		if err := s.image.Size(&w, &h); err != nil {
 			return err
 		}
 		src = &s.image
-	case from.raw.pix != nil:
+	case from.raw.Pix != nil:
 		s.raw = from.raw
-		w, h, src = s.raw.w, s.raw.h, &s.raw
-		if w < 1 || h < 1 {
-			return fmt.Errorf("transform: into: RGB of %s: want 1 or more", figures.Pixels(w, h))
-		}
-		if h > len(s.raw.pix)/3/w || 3*w*h != len(s.raw.pix) {
-			return fmt.Errorf("transform: into: %d bytes of RGB for %s: want %d, 3 for each", len(s.raw.pix), figures.Pixels(w, h), 3*w*h)
+		w, h, src = s.raw.W, s.raw.H, &s.raw
+		if err := s.raw.CheckRGB(); err != nil {
+			return err
 		}
 	default:
-		return s.lane.file(encodedFile{data: from.file}, s.slot)
+		return s.lane.file(source.Encoded{Data: from.file}, s.slot)
 	}
-	if err := checkSize(w, h, s.lane.limit); err != nil {
+	if err := source.CheckSize(w, h, s.lane.limit); err != nil {
 		return err
 	}
-	s.lane.engine.begin(src, w, h, s.slot)
+	s.lane.engine.Begin(src, w, h, s.slot)
 	return nil
 }
 
@@ -252,7 +248,7 @@ func (s *single) begin(from Source) error {
 type Source struct {
 	file  []byte
 	image image.Image
-	raw   raw
+	raw   source.Raw
 	seed  uint64
 }
 
@@ -267,7 +263,7 @@ func Decoded(m image.Image) Source { return Source{image: internally(m)} }
 
 // RGB is an image of w×h pixels, 3 bytes each, row by row.
 func RGB(pix []uint8, w, h int) Source {
-	return Source{raw: raw{pix: pix, w: w, h: h, pixel: 3, row: 3 * w, green: 1, blue: 2, dtype: dataset.Uint8, channels: 3, plane: 1}}
+	return Source{raw: source.RGB(pix, w, h)}
 }
 
 // Seed returns s with another seed for the random steps. Equal seeds give equal
@@ -275,26 +271,4 @@ func RGB(pix []uint8, w, h int) Source {
 func (s Source) Seed(seed uint64) Source {
 	s.seed = seed
 	return s
-}
-
-// decoded is an image of the standard library as a source.
-type decoded struct{ image.Image }
-
-func (d *decoded) size(w, h *int) (err error) {
-	defer d.guarded(&err)
-	*w, *h = d.Bounds().Dx(), d.Bounds().Dy()
-	return nil
-}
-
-// guarded is deferred where methods of the image are called, and makes an error of a panic.
-func (d *decoded) guarded(err *error) {
-	if v := recover(); v != nil {
-		*err = fmt.Errorf("transform: Decoded(%T): %w", d.Image, &dataset.PanicError{Value: v, Stack: debug.Stack()})
-	}
-}
-
-func (d *decoded) decode(dst []byte, stride int, window image.Rectangle) (err error) {
-	defer d.guarded(&err)
-	convert(dst, stride, d.Image, window.Add(d.Bounds().Min))
-	return nil
 }

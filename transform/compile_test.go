@@ -15,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 func readAll(t testing.TB, names ...string) (files [][]byte) {
@@ -69,7 +70,7 @@ func TestSingleImageComesFromPixelsToo(t *testing.T) {
 	var pix []uint8
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		for x := b.Min.X; x < b.Max.X; x++ {
-			c := straight(m.At(x, y))
+			c := source.Straight(m.At(x, y))
 			pix = append(pix, c[:]...)
 		}
 	}

@@ -143,8 +143,8 @@ func TestImagesDoNotDependOnThoseBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		w, h := 5+int(seed*7%40), 3+int(seed*11%30)
-		source := RGB(pixels(w, h), w, h).Seed(seed)
-		if err := errors.Join(used.IntoBytes(got, source), fresh.IntoBytes(want, source)); err != nil {
+		Image := RGB(pixels(w, h), w, h).Seed(seed)
+		if err := errors.Join(used.IntoBytes(got, Image), fresh.IntoBytes(want, Image)); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {

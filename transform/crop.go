@@ -30,7 +30,7 @@ func (s centerCropping) add(p *program) error {
 func (s centerCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
 func (s centerCropping) move(e *engine, _ *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	left, top := centred(w, s.size.w), centred(h, s.size.h)
 	if s.floor {
 		left, top = (w-s.size.w)>>1, (h-s.size.h)>>1
@@ -114,14 +114,14 @@ func (s randomCropping) move(e *engine, r *rand.Rand) error {
 			return err
 		}
 	}
-	w, h := e.size()
+	w, h := e.Size()
 	cw, ch := s.size.w, s.size.h
 	if s.needed {
 		dx, dy := max(cw-w, 0), max(ch-h, 0)
 		if err := s.around(e, image.Rect(-dx, -dy, w+dx, h+dy)); err != nil {
 			return err
 		}
-		w, h = e.size()
+		w, h = e.Size()
 	}
 	if cw > w || ch > h {
 		return fmt.Errorf("transform: %v: the image has only %s", s, figures.Pixels(w, h))

@@ -137,7 +137,7 @@ func (p *program) findKinds(spec dataset.Spec) error {
 	for i := range p.annotated.masks {
 		m := &p.annotated.masks[i]
 		if at := spec.Index(m.name); at >= 0 {
-			errs = append(errs, within(m.String(), m.take(spec[at])))
+			errs = append(errs, within(m.String(), m.Take(spec[at])))
 		}
 	}
 	for _, text := range p.annotated.calls() {

@@ -1,15 +1,13 @@
 package transform
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"image"
 	"io"
 	"math"
 
 	"github.com/penstock-go/penstock/internal/codec/tiff"
-	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // Decoder adds a format to those that files may have: HEIC, AVIF, JPEG XL, or one of
@@ -32,21 +30,14 @@ func Decoder(name, magic string, decode func(io.Reader) (image.Image, error), co
 		case decode == nil || config == nil:
 			return errors.New("want two functions")
 		}
-		p.formats = append(p.formats, ownFormat{name, magic, func(r io.Reader) (image.Image, error) {
+		p.formats = append(p.formats, source.NewFormat(name, magic, func(r io.Reader) (image.Image, error) {
 			img, err := decode(r)
 			return internally(img), err
-		}, config})
+		}, config))
 		return nil
 	})
 	o.several = true
 	return o
-}
-
-// An ownFormat is a format that [Decoder] has added.
-type ownFormat struct {
-	name, magic string
-	decode      func(io.Reader) (image.Image, error)
-	config      func(io.Reader) (image.Config, error)
 }
 
 // Decompressor adds a compression to those that TIFF files may have: LZMA, LERC, or one of your own. Package
@@ -67,65 +58,10 @@ func Decompressor(code int, decompress func(dst, src []byte) error) Option {
 			return errors.New("want a function")
 		}
 		p.codecs = append(p.codecs, tiff.Codec{Code: code, Decompress: func(dst, src []byte) error {
-			return guard(p.field, func() error { return decompress(dst, src) })
+			return source.Guard(p.field, func() error { return decompress(dst, src) })
 		}})
 		return nil
 	})
 	o.several = true
 	return o
-}
-
-// formatsOf makes the formats of a lane, which keep their files.
-func formatsOf(own []ownFormat, field string) []format {
-	var all []format
-	for _, o := range own {
-		d := &ownDecoder{ownFormat: o, field: field}
-		all = append(all, format{o.name, []string{o.magic}, func(*files) decoder { return d }})
-	}
-	return all
-}
-
-// An ownDecoder decodes the files of an ownFormat.
-type ownDecoder struct {
-	ownFormat
-	field  string // of the images
-	data   []byte
-	reader bytes.Reader
-	size   image.Point
-	img    image.Image // the open file's, between load and decodeValues
-}
-
-func (d *ownDecoder) Header(data []byte) (w, h int, err error) {
-	defer guarded(d.field, &err)
-	d.data, d.img = data, nil
-	d.reader.Reset(data)
-	c, err := d.config(&d.reader)
-	d.size = image.Pt(c.Width, c.Height)
-	return c.Width, c.Height, err
-}
-
-func (d *ownDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
-	defer guarded(d.field, &err)
-	img, err := d.whole()
-	if err != nil {
-		return err
-	}
-	convert(dst, stride, img, window.Add(img.Bounds().Min))
-	return nil
-}
-
-// whole decodes the image.
-func (d *ownDecoder) whole() (image.Image, error) {
-	d.reader.Reset(d.data)
-	img, err := d.decode(&d.reader)
-	if err != nil {
-		return nil, err
-	}
-	if img == nil {
-		return nil, errors.New("the decoder returned no image")
-	}
-	if got := img.Bounds().Size(); got != d.size {
-		return nil, fmt.Errorf("the decoder made %s of an image of %d×%d", figures.Pixels(got.X, got.Y), d.size.Y, d.size.X)
-	}
-	return img, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform/internal/raster"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // Depth16 keeps the values of images with more than 8 bits per sample or with other
@@ -74,8 +75,8 @@ type deepPlan struct {
 	norms []channelNorm
 }
 
-// begin sets the result that Depth16 has without further steps.
-func (d *deepPlan) begin(o *output) {
+// Begin sets the result that Depth16 has without further steps.
+func (d *deepPlan) Begin(o *output) {
 	if d != nil {
 		o.channels, o.dtype, o.deep = d.channels, dataset.Uint16, true
 	}
@@ -101,9 +102,12 @@ var (
 type filled interface{ filling() [3]uint8 }
 
 func (s centerCropping) filling() [3]uint8 { return s.colour }
-func (s padding) filling() [3]uint8        { return s.colour }
-func (s zoomingOut) filling() [3]uint8     { return s.colour }
-func (s fixedCropping) filling() [3]uint8  { return s.colour }
+
+func (s padding) filling() [3]uint8 { return s.colour }
+
+func (s zoomingOut) filling() [3]uint8 { return s.colour }
+
+func (s fixedCropping) filling() [3]uint8 { return s.colour }
 
 // takes is the error of a geometry that does not work with Depth16.
 func (d *deepPlan) takes(g geometry) error {
@@ -136,8 +140,8 @@ func (d *deepPlan) cast(o *output, dt dataset.Dtype) error {
 }
 
 // deepRaw sets up images that the dataset gives as arrays.
-func (p *program) deepRaw(f dataset.Field) (raw, error) {
-	r, err := p.deep.rawOf(f)
+func (p *program) deepRaw(f dataset.Field) (source.Raw, error) {
+	r, err := source.ArraysOf(f, p.deep.channels)
 	if err != nil {
 		return r, err
 	}
@@ -152,25 +156,6 @@ func (p *program) deepRaw(f dataset.Field) (raw, error) {
 		if o.holds(f.Dtype) != nil {
 			return r, fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", o.dtype)
 		}
-	}
-	return r, nil
-}
-
-// rawOf is the layout of a field of arrays.
-func (d *deepPlan) rawOf(f dataset.Field) (raw, error) {
-	s, n := f.Shape, d.channels
-	r := raw{dtype: f.Dtype, channels: n}
-	switch {
-	case f.Dtype == dataset.Dtype(0) || !raster.IsDeep(f.Dtype):
-		return raw{}, fmt.Errorf("%s: want uint8, uint16, int16 or float32", f.Dtype)
-	case len(s) == 2 && n == 1:
-		r.h, r.w, r.pixel, r.row = s[0], s[1], 1, s[1]
-	case len(s) == 3 && s[2] == n:
-		r.h, r.w, r.pixel, r.row, r.plane = s[0], s[1], n, n*s[1], 1
-	case len(s) == 3 && s[0] == n:
-		r.h, r.w, r.pixel, r.row, r.plane = s[1], s[2], 1, s[2], s[1]*s[2]
-	default:
-		return raw{}, fmt.Errorf("want %d channels as Depth16 says: the shape (h, w, %d) or (%d, h, w), or (h, w) for one", n, n, n)
 	}
 	return r, nil
 }

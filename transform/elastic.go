@@ -57,7 +57,7 @@ func (s displacing) do(e *engine, r *rand.Rand) error {
 const maxSmooth = 100
 
 func (s elastic) edit(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	e.field.Draw(w, h, s.strength, s.smooth, r)
 	e.frame.Displace(&e.field, s.paints().raster())
 	return nil

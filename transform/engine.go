@@ -9,14 +9,8 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/raster"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
-
-// A source gives the pixels of an image before the first step.
-type source interface {
-	// decode writes a window of the image to dst, 4 bytes per pixel and
-	// stride bytes per row.
-	decode(dst []byte, stride int, window image.Rectangle) error
-}
 
 // An engine applies the steps to one image. It collects geometry in a view, which
 // render applies when a step needs pixels. For the last view prepare does that, and the frame's store
@@ -27,7 +21,7 @@ type engine struct {
 	hands int          // how many goroutines may work on the image; 0 means 1
 	slot  dataset.Slot // told about the stages
 
-	src    source
+	src    source.Image
 	view   view
 	shown  image.Point // the size before PadTo
 	frame  frame
@@ -52,7 +46,7 @@ type frame interface {
 	Swap()
 
 	// begin forgets the last image.
-	begin(src source)
+	Begin(src source.Image)
 	// cost is how many pixels of MaxPixels a pixel counts.
 	cost() int
 	// needs is the window of the current image that the view's resampling reads, for which it computes the weights.
@@ -84,15 +78,15 @@ func newFrame(p *program) frame {
 	return &byteFrame{pillow: p.pillow}
 }
 
-// begin starts with an image of w×h pixels that is still in src.
-func (e *engine) begin(src source, w, h int, slot dataset.Slot) {
+// Begin starts with an image of w×h pixels that is still in src.
+func (e *engine) Begin(src source.Image, w, h int, slot dataset.Slot) {
 	e.src, e.slot, e.inside = src, slot, false
-	e.frame.begin(src)
+	e.frame.Begin(src)
 	e.view = whole(w, h)
 }
 
-// size is the size of the image after the steps so far.
-func (e *engine) size() (w, h int) { return e.view.canvas.X, e.view.canvas.Y }
+// Size is the size of the image after the steps so far.
+func (e *engine) Size() (w, h int) { return e.view.canvas.X, e.view.canvas.Y }
 
 // resample adds a resize to w×h to the view.
 func (e *engine) resample(w, h int, f resize.Filter) error {
@@ -147,7 +141,7 @@ func (e *engine) flip(vertical bool) {
 
 // render applies the geometry collected so far. After it, the frame has the image.
 func (e *engine) render() error {
-	w, h := e.size()
+	w, h := e.Size()
 	if fw, fh := e.frame.Size(); e.inside && e.view.isWhole(w, h) && fw == w && fh == h {
 		return nil
 	}
@@ -177,13 +171,13 @@ func (e *engine) checkChannels(n int) error {
 	if n <= e.frame.Channels() {
 		return nil
 	}
-	w, h := e.size()
+	w, h := e.Size()
 	return checkValues(w, h, n, e.limit)
 }
 
 // checkValues is checkSize for images of many channels.
 func checkValues(w, h, channels, limit int) error {
-	if err := checkSize(w, h, limit); err != nil {
+	if err := source.CheckSize(w, h, limit); err != nil {
 		return err
 	}
 	if w > limit/channels/h {

@@ -56,7 +56,7 @@ func (s tenCropping) add(p *program) error {
 func (s tenCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
 func (s tenCropping) move(e *engine, _ *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	cw, ch := s.after(w, h)
 	if cw > w || ch > h {
 		return fmt.Errorf("transform: %v: the image has only %s", s, figures.Pixels(w, h))

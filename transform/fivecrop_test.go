@@ -158,8 +158,8 @@ func TestCropsDecodeOnce(t *testing.T) {
 		}
 		r, dst := opened(t, x)
 		var src windows
-		r.lane.engine.begin(&src, 50, 40, dst)
-		if err := r.viewer.begin(r.lane, dst, rand.New(rand.NewPCG(1, 2))); err != nil {
+		r.lane.engine.Begin(&src, 50, 40, dst)
+		if err := r.viewer.Begin(r.lane, dst, rand.New(rand.NewPCG(1, 2))); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.viewer.place(dst); err != nil {

@@ -12,15 +12,8 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/raster"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
-
-// A valueSource gives the values of an image before the first step.
-type valueSource interface {
-	// samples is the number of channels and their dtype.
-	samples() (channels int, dtype dataset.Dtype, err error)
-	// decodeValues writes a window of the image, one plane after the other without gaps.
-	decodeValues(dst []float32, window image.Rectangle) error
-}
 
 // A floatFrame is a frame of the values of Depth16: planes of float32.
 type floatFrame struct {
@@ -39,8 +32,8 @@ type floatFrame struct {
 	row    []float32
 }
 
-// begin forgets the last image, whose channels Grayscale may have changed.
-func (f *floatFrame) begin(src source) {
+// Begin forgets the last image, whose channels Grayscale may have changed.
+func (f *floatFrame) Begin(src source.Image) {
 	f.Planes.Channels = f.stored
 	if shared, ok := src.(*sharedSource); ok {
 		f.Planes.Channels = shared.channels
@@ -49,13 +42,13 @@ func (f *floatFrame) begin(src source) {
 
 func (f *floatFrame) cost() int { return f.Channels() }
 
-// open asks the source what it has, unless the steps have begun.
-func (f *floatFrame) open(e *engine) error {
+// Open asks the source what it has, unless the steps have begun.
+func (f *floatFrame) Open(e *engine) error {
 	if e.inside {
 		return nil
 	}
 	var err error
-	if f.Dtype, err = checkSamples(e.src.(valueSource), f.Channels()); err != nil {
+	if f.Dtype, err = source.CheckSamples(e.src.(source.Values), f.Channels()); err != nil {
 		return err
 	}
 	return f.checkFill()
@@ -72,20 +65,6 @@ func (f *floatFrame) checkFill() error {
 	return nil
 }
 
-// checkSamples checks that a source has this number of channels, and returns their dtype.
-func checkSamples(src valueSource, channels int) (dataset.Dtype, error) {
-	n, dtype, err := src.samples()
-	switch {
-	case err != nil:
-		return dtype, err
-	case n != channels:
-		return dtype, fmt.Errorf("transform: the image has %s, Depth16 wants %d", figures.Count(n, "channel", "channels"), channels)
-	case dtype == dataset.Dtype(0):
-		dtype = dataset.Float32
-	}
-	return dtype, nil
-}
-
 func (f *floatFrame) needs(v *view) image.Rectangle {
 	ax, ay := v.axes()
 	f.x.Compute(ax)
@@ -95,7 +74,7 @@ func (f *floatFrame) needs(v *view) image.Rectangle {
 
 func (f *floatFrame) prepare(e *engine) error {
 	v := &e.view
-	if err := f.open(e); err != nil || v.part.Empty() {
+	if err := f.Open(e); err != nil || v.part.Empty() {
 		return err
 	}
 	need := f.needs(v)
@@ -131,7 +110,7 @@ func (f *floatFrame) pixels(e *engine, r image.Rectangle) error {
 	}
 	f.window = raster.GrowFloats(f.window, f.Channels()*r.Dx()*r.Dy())
 	f.pix, f.pitch, f.plane = f.window, r.Dx(), r.Dx()*r.Dy()
-	return e.src.(valueSource).decodeValues(f.window, r)
+	return e.src.(source.Values).DecodeValues(f.window, r)
 }
 
 func (f *floatFrame) draw(v *view, w, h int) {
@@ -208,12 +187,12 @@ func (f *floatFrame) store(l *lane, out []byte, r *rand.Rand) error {
 
 func (f *floatFrame) load(s *sharedSource, window image.Rectangle) error {
 	var err error
-	if s.dtype, err = checkSamples(s.source.(valueSource), s.channels); err != nil {
+	if s.dtype, err = source.CheckSamples(s.Image.(source.Values), s.channels); err != nil {
 		return err
 	}
 	s.known = true
 	s.values = raster.GrowFloats(s.values, s.channels*window.Dx()*window.Dy())
-	return s.source.(valueSource).decodeValues(s.values, window)
+	return s.Image.(source.Values).DecodeValues(s.values, window)
 }
 
 func (f *floatFrame) share(s *sharedSource) {

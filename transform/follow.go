@@ -22,7 +22,7 @@ func (a *annotations) follow(m *raster.Mapping, w, h int) error {
 		raster.Warp(to, from, m, raster.Painter{Filter: resize.Nearest, Fill: fill})
 	})
 	a.w, a.h = w, h
-	a.moved.begin()
+	a.moved.Begin()
 	return err
 }
 
@@ -62,7 +62,7 @@ func (a *annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fil
 		if err := a.checkPlanes(s.n, max(before, after)); err != nil {
 			return err
 		}
-		if err := s.decode(a.moved.lastRow() + 1); err != nil {
+		if err := s.Decode(a.moved.lastRow() + 1); err != nil {
 			return err
 		}
 		a.plane = raster.Grow(a.plane, 4*before)
@@ -110,7 +110,7 @@ func (a *annotations) displace(f *raster.Field) error {
 	err := a.warpMasks(w, h, func(to, from *raster.Image, fill [3]uint8) {
 		f.Paint(to, from, raster.Painter{Filter: resize.Nearest, Fill: fill})
 	})
-	a.moved.begin()
+	a.moved.Begin()
 	return err
 }
 

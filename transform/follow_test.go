@@ -82,8 +82,8 @@ func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *war
 		if err := r.read(t.Context(), 0, dst); err != nil {
 			t.Fatal(err)
 		}
-		r.lane.engine.begin(&r.raw, c.W, c.H, dst)
-		if err := a.begin(r.lane, dst); err != nil {
+		r.lane.engine.Begin(&r.raw, c.W, c.H, dst)
+		if err := a.Begin(r.lane, dst); err != nil {
 			t.Fatal(err)
 		}
 		if err := follow(i, &c, a); err != nil {

@@ -60,10 +60,10 @@ func drawnNumbers(t *testing.T, s geometry, n int) (numbers [5][]float64) {
 	e := engine{frame: &byteFrame{}}
 	e.annotations = &annotations{}
 	for range n {
-		e.begin(nil, 200, 120, e.slot)
+		e.Begin(nil, 200, 120, e.slot)
 		a := e.annotations
 		a.w, a.h, a.box, a.points = 200, 120, slices.Clone(boxes), []pointSet{{[]float32{0, 0}, 2}}
-		a.moved.begin()
+		a.moved.Begin()
 		if err := s.move(&e, r); err != nil {
 			t.Fatal(err)
 		}

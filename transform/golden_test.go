@@ -104,13 +104,18 @@ func sum(pix any) string {
 // cut is a step that crops to a rectangle.
 type cut struct{ image.Rectangle }
 
-func (c cut) item()                              {}
-func (c cut) String() string                     { return "cut" }
-func (c cut) add(p *program) error               { return p.geometry(c, crops) }
-func (c cut) after(_, _ int) (w, h int)          { return c.Dx(), c.Dy() }
+func (c cut) item() {}
+
+func (c cut) String() string { return "cut" }
+
+func (c cut) add(p *program) error { return p.geometry(c, crops) }
+
+func (c cut) after(_, _ int) (w, h int) { return c.Dx(), c.Dy() }
+
 func (c cut) move(e *engine, _ *rand.Rand) error { return e.crop(c.Rectangle, [3]uint8{}) }
 
-func TestResizeIsPillows(t *testing.T)   { checkResize(t, "golden.json") }
+func TestResizeIsPillows(t *testing.T) { checkResize(t, "golden.json") }
+
 func TestResizeIsPillow13s(t *testing.T) { checkResize(t, "golden13.json", Pillow(13)) }
 
 func checkResize(t *testing.T, name string, more ...Item) {
@@ -190,10 +195,14 @@ type filesOf struct {
 	spec  dataset.Spec
 }
 
-func (f filesOf) Len() int                      { return len(f.files) }
-func (f filesOf) Spec() dataset.Spec            { return f.spec }
+func (f filesOf) Len() int { return len(f.files) }
+
+func (f filesOf) Spec() dataset.Spec { return f.spec }
+
 func (f filesOf) Open() (dataset.Reader, error) { return f, nil }
-func (f filesOf) Close() error                  { return nil }
+
+func (f filesOf) Close() error { return nil }
+
 func (f filesOf) Place(_ context.Context, i int, dst dataset.Slot) error {
 	copy(dataset.Grow[uint8](dst, 0, len(f.files[i])), f.files[i])
 	return nil

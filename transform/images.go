@@ -29,6 +29,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A Pipeline is a dataset with steps applied to its images. [Images] makes it.
@@ -36,7 +37,7 @@ type Pipeline struct {
 	dataset.Wrap // of the dataset of images
 	spec         dataset.Spec
 	field        int
-	raw          raw // the layout of images that are not files
+	raw          source.Raw // the layout of images that are not files
 	layout
 	*program
 }
@@ -111,7 +112,7 @@ func (p *program) over(ds dataset.Dataset) (x *Pipeline, err error) {
 	} else if p.deep != nil {
 		x.raw, err = p.deepRaw(f)
 	} else {
-		x.raw, err = rawOf(f)
+		x.raw, err = source.PixelsOf(f)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("field %v: %w", f, err)
@@ -120,12 +121,12 @@ func (p *program) over(ds dataset.Dataset) (x *Pipeline, err error) {
 		return nil, err
 	}
 	if len(p.views) > 0 {
-		if x.spec, err = p.withViews(spec, x.field, x.raw.w, x.raw.h); err != nil {
+		if x.spec, err = p.withViews(spec, x.field, x.raw.W, x.raw.H); err != nil {
 			return nil, err
 		}
 		return x, nil
 	}
-	if spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h); err != nil {
+	if spec[x.field], err = p.fieldOf(x.raw.W, x.raw.H); err != nil {
 		return nil, err
 	}
 	spec[x.field].Kind = dataset.Image
@@ -183,7 +184,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	} else if x.annotated.any() {
 		r.lane.engine.annotations = newAnnotations(x.layout, x.program, x.Dataset.Spec(), nil)
 	}
-	if x.raw.pixel == 0 {
+	if x.raw.Pixel == 0 {
 		r.parts, _ = inner.(dataset.PartReader)
 	}
 	return r, nil
@@ -196,8 +197,8 @@ type reader struct {
 	parts  dataset.PartReader // inner, if it is one and the images are files
 	cells  []dataset.Cell     // of the inner slot
 	input  dataset.Cell       // what the inner dataset places
-	file   encodedFile
-	raw    raw
+	file   source.Encoded
+	raw    source.Raw
 	lane   *lane
 	viewer *viewer // nil without Views
 }
@@ -218,16 +219,16 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return nil
 	}
 	dst.Stage(dataset.StageDecode)
-	if err := r.begin(dst); err != nil {
+	if err := r.Begin(dst); err != nil {
 		return err
 	}
 	if r.viewer != nil {
-		if err := r.viewer.begin(r.lane, dst, dst.Rand()); err != nil {
+		if err := r.viewer.Begin(r.lane, dst, dst.Rand()); err != nil {
 			return err
 		}
 		return r.viewer.place(dst)
 	}
-	if err := r.lane.engine.annotations.begin(r.lane, dst); err != nil {
+	if err := r.lane.engine.annotations.Begin(r.lane, dst); err != nil {
 		return err
 	}
 	if err := r.lane.run(dst.Rand()); err != nil {
@@ -240,11 +241,11 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return r.lane.engine.annotations.store()
 }
 
-// begin reads the image's size.
-func (r *reader) begin(dst dataset.Slot) error {
-	if r.raw.pixel > 0 {
-		r.raw.pix = r.input.Bytes()
-		r.lane.engine.begin(&r.raw, r.raw.w, r.raw.h, dst)
+// Begin reads the image's size.
+func (r *reader) Begin(dst dataset.Slot) error {
+	if r.raw.Pixel > 0 {
+		r.raw.Pix = r.input.Bytes()
+		r.lane.engine.Begin(&r.raw, r.raw.W, r.raw.H, dst)
 		return nil
 	}
 	return r.lane.file(r.file, dst)
@@ -260,7 +261,7 @@ func (r *reader) read(ctx context.Context, i int, dst dataset.Slot) error {
 	r.viewer.inputs(r.cells)
 	if r.parts == nil {
 		err := r.inner.Place(ctx, i, dst.With(r.cells))
-		r.file = encodedFile{data: r.input.Bytes()}
+		r.file = source.Encoded{Data: r.input.Bytes()}
 		return err
 	}
 	n, parts, err := r.parts.PlaceParts(ctx, i, r.field, dst.With(r.cells))
@@ -268,9 +269,9 @@ func (r *reader) read(ctx context.Context, i int, dst dataset.Slot) error {
 	case err != nil:
 		return err
 	case parts == nil:
-		r.file = encodedFile{data: r.input.Bytes()}
+		r.file = source.Encoded{Data: r.input.Bytes()}
 		return nil
 	}
-	r.file, err = readFile(r.input.Grow(n), parts)
+	r.file, err = source.ReadFile(r.input.Grow(n), parts)
 	return err
 }

@@ -37,7 +37,7 @@ func (s iouCropping) after(_, _ int) (w, h int) { return 0, 0 }
 
 func (s iouCropping) move(e *engine, r *rand.Rand) error {
 	a := e.annotations
-	w, h := e.size()
+	w, h := e.Size()
 	if len(a.box) == 0 {
 		return nil
 	}

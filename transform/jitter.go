@@ -38,7 +38,7 @@ func (s jittering) add(p *program) error {
 func (s jittering) after(_, _ int) (w, h int) { return 0, 0 }
 
 func (s jittering) move(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	fits := min(float64(s.target.w)/float64(h), float64(s.target.h)/float64(w))
 	factor := float32(fits) * drawn(s.scale, r)
 	return e.resample(int(float32(w)*factor), int(float32(h)*factor), resize.Filter(s.interpolation))
@@ -68,7 +68,7 @@ func (s shortestSizing) add(p *program) error {
 func (s shortestSizing) after(_, _ int) (w, h int) { return 0, 0 }
 
 func (s shortestSizing) move(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	factor := float64(s.sizes[r.IntN(len(s.sizes))]) / float64(min(w, h))
 	if s.maxSize != 0 {
 		factor = min(factor, float64(s.maxSize)/float64(max(w, h)))
@@ -97,7 +97,7 @@ func (s randomResizing) add(p *program) error {
 func (s randomResizing) after(_, _ int) (w, h int) { return 0, 0 }
 
 func (s randomResizing) move(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	w, h = shortened(w, h, s.least+r.IntN(s.below-s.least), 0)
 	return e.resample(w, h, resize.Filter(s.interpolation))
 }

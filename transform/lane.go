@@ -6,6 +6,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A lane applies the steps to one image after the other. It keeps its memory
@@ -13,39 +14,35 @@ import (
 type lane struct {
 	*program
 	output output // the program's; where it is ragged, with this image's size
-	files  files
-	turned upright
+	files  source.Files
+	turned source.Upright
 	engine engine
 	planes Planes // of the PlanesTransform that is running
 }
 
 func newLane(p *program) *lane {
 	l := &lane{program: p, output: p.output}
-	l.files.own = formatsOf(p.formats, p.field)
 	l.engine.of = p.field
-	l.files.limit, l.engine.limit = p.limit, p.limit
-	l.files.jpeg.AllowTruncated = p.cut
-	l.files.tiff.Stored, l.files.tiff.Codecs = p.deep != nil, p.codecs
+	l.engine.limit = p.limit
+	l.files.Take(p.limit, p.cut, p.deep != nil, source.Formats(p.formats, p.field), p.codecs)
 	l.engine.frame = newFrame(p)
 	return l
 }
 
 // file begins with an encoded image.
-func (l *lane) file(e encodedFile, slot dataset.Slot) error {
-	w, h, err := l.files.open(e)
+func (l *lane) file(e source.Encoded, slot dataset.Slot) error {
+	w, h, err := l.files.Open(e)
 	if err != nil {
 		return err
 	}
 	if l.upright {
-		if o := l.files.orientation(); o > 1 {
-			l.turned.src, l.turned.orientation = &l.files, o
-			l.turned.w, l.turned.h = w, h
-			w, h = l.turned.size()
-			l.engine.begin(&l.turned, w, h, slot)
+		if o := l.files.Orientation(); o > 1 {
+			w, h = l.turned.Begin(&l.files, o, w, h)
+			l.engine.Begin(&l.turned, w, h, slot)
 			return nil
 		}
 	}
-	l.engine.begin(&l.files, w, h, slot)
+	l.engine.Begin(&l.files, w, h, slot)
 	return nil
 }
 
@@ -74,10 +71,10 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 			return err
 		}
 	}
-	w, h := e.size()
+	w, h := e.Size()
 	switch {
 	case l.ragged:
-		if err := checkSize(w, h, l.limit); err != nil {
+		if err := source.CheckSize(w, h, l.limit); err != nil {
 			return err
 		}
 		o.w, o.h = w, h

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // promise sets the size in the headers of a testdata file of 19×13 pixels. WebP
@@ -80,12 +82,12 @@ func TestMaxPixelsIsTheOnlyLimitOfFilesThatAreLongEnough(t *testing.T) {
 			binary.LittleEndian.PutUint32(data[4:], uint32(len(data)-8))
 			binary.LittleEndian.PutUint32(data[16:], uint32(len(data)-20))
 		}
-		f := files{limit: defaultMaxPixels}
-		if _, _, err := f.open(encodedFile{data: data}); err == nil || !strings.Contains(err.Error(), "MaxPixels") {
+		f := source.Files{Limit: source.DefaultMaxPixels}
+		if _, _, err := f.Open(source.Encoded{Data: data}); err == nil || !strings.Contains(err.Error(), "MaxPixels") {
 			t.Errorf("%s: error %v, want the limit by its name", name, err)
 		}
-		f.limit = w * h
-		if _, _, err := f.open(encodedFile{data: data}); err != nil {
+		f.Limit = w * h
+		if _, _, err := f.Open(source.Encoded{Data: data}); err != nil {
 			t.Errorf("%s: %v, though MaxPixels allows it", name, err)
 		}
 	}

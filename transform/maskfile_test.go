@@ -11,6 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // maskFormats are files of other formats than PNG and TIFF, by their paths below internal, and
@@ -33,14 +34,14 @@ func maskFormats(t testing.TB) (files map[string][]byte, sums map[string]string)
 func TestMasksOfAllFormatsHaveTheNumbersOfPillow(t *testing.T) {
 	testenv.OneGoroutine(t)
 	files, sums := maskFormats(t)
-	var f maskFile
+	var f source.Mask
 	refused := 0
 	for name, data := range files {
-		err := f.open(data, false, 1<<20)
+		err := f.Open(data, false, 1<<20)
 		var pix []byte
 		if err == nil {
-			if _, err = f.first((f.h + 1) / 2); err == nil {
-				pix, err = f.first(f.h)
+			if _, err = f.First((f.H + 1) / 2); err == nil {
+				pix, err = f.First(f.H)
 			}
 		}
 		sum := sha256.Sum256(pix)
@@ -52,7 +53,7 @@ func TestMasksOfAllFormatsHaveTheNumbersOfPillow(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
 		case hex.EncodeToString(sum[:]) != want:
-			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…)): %d×%d, %v", name, f.w, f.h, pix[:min(len(pix), 40)])
+			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…)): %d×%d, %v", name, f.W, f.H, pix[:min(len(pix), 40)])
 		}
 	}
 	if read := len(files) - refused; read < 100 {
@@ -68,24 +69,24 @@ func TestMaskFilesInColourAreErrors(t *testing.T) {
 		"pnm/low-first.pfm":  "PNM: in colour or in floats, want grey",
 		"gif/no-frame.gif":   "GIF: gif: header: no frame",
 	} {
-		if err := new(maskFile).open(files[name], false, 1<<20); err == nil || err.Error() != want {
+		if err := new(source.Mask).Open(files[name], false, 1<<20); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 	}
-	if err := new(maskFile).open(files["gif/plain.gif"], true, 1<<20); err == nil || !strings.HasSuffix(err.Error(), "a GIF file: want PNG") {
+	if err := new(source.Mask).Open(files["gif/plain.gif"], true, 1<<20); err == nil || !strings.HasSuffix(err.Error(), "a GIF file: want PNG") {
 		t.Errorf("SegmentIDs of a GIF file: %v", err)
 	}
 }
 
 func TestMaskFilesAllocateNothing(t *testing.T) {
 	files, _ := maskFormats(t)
-	var f maskFile
+	var f source.Mask
 	for _, name := range []string{"gif/interlaced5.gif", "bmp/palette4.bmp", "bmp/runs8-1.bmp", "pnm/bits.pbm", "pnm/gray-65535.pgm", "pnm/plain-100.pgm"} {
 		if n := allocs.PerRun(0, 20, func() {
-			if err := f.open(files[name], false, 1<<20); err != nil {
+			if err := f.Open(files[name], false, 1<<20); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := f.first(f.h); err != nil {
+			if _, err := f.First(f.H); err != nil {
 				t.Fatal(err)
 			}
 		}); n > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/penstock-go/penstock/internal/cpu/cputest"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // paletted is a PNG file of w×h pixels with n colours, as the standard library writes it,
@@ -39,15 +40,15 @@ func palettedPNG(t testing.TB, w, h, n int) (file, numbers []byte) {
 }
 
 func TestMaskFilesKeepTheirNumbers(t *testing.T) {
-	var f maskFile
+	var f source.Mask
 	for _, n := range []int{2, 3, 4, 9, 16, 17, 100, 256} { // 1, 2, 4 and 8 bits
 		for _, size := range []image.Point{{1, 1}, {7, 3}, {64, 33}, {301, 200}} {
 			file, want := palettedPNG(t, size.X, size.Y, n)
-			if err := f.open(file, false, 1<<20); err != nil || f.w != size.X || f.h != size.Y {
-				t.Fatalf("%v: %d×%d, %v", size, f.w, f.h, err)
+			if err := f.Open(file, false, 1<<20); err != nil || f.W != size.X || f.H != size.Y {
+				t.Fatalf("%v: %d×%d, %v", size, f.W, f.H, err)
 			}
-			for _, rows := range []int{0, 1, (f.h + 1) / 2, f.h, 1} {
-				if got, err := f.first(rows); err != nil || !bytes.Equal(got[:f.w*rows], want[:f.w*rows]) {
+			for _, rows := range []int{0, 1, (f.H + 1) / 2, f.H, 1} {
+				if got, err := f.First(rows); err != nil || !bytes.Equal(got[:f.W*rows], want[:f.W*rows]) {
 					t.Errorf("%v with %d colours: other numbers in %d rows (%v)", size, n, rows, err)
 				}
 			}
@@ -63,7 +64,7 @@ func TestMaskFilesHaveTheNumbersOfPillow(t *testing.T) {
 	if err != nil || len(files) < 8 {
 		t.Fatal(files, err)
 	}
-	var f maskFile
+	var f source.Mask
 	for _, name := range files {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -73,11 +74,11 @@ func TestMaskFilesHaveTheNumbersOfPillow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.open(data, strings.HasPrefix(filepath.Base(name), "ids"), 1<<20); err != nil {
+		if err := f.Open(data, strings.HasPrefix(filepath.Base(name), "ids"), 1<<20); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got, err := f.first(f.h); err != nil || !bytes.Equal(got, want) {
+		if got, err := f.First(f.H); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…)) (%v)", name, err)
 		}
 	}
@@ -102,7 +103,7 @@ func TestMaskFilesThatAreNoMasksAreErrors(t *testing.T) {
 		"2147483688×30 pixels":                   header(func(b []byte) { b[0] = 0x80 }),
 		"are too few for 5000×60000":             header(func(b []byte) { binary.BigEndian.PutUint64(b, 5000<<32|60000) }),
 	} {
-		if err := new(maskFile).open(data, false, 1<<20); err == nil || !strings.Contains(err.Error(), want) {
+		if err := new(source.Mask).Open(data, false, 1<<20); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
@@ -128,41 +129,41 @@ func FuzzMaskFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, ids bool) {
 		m, errPNG := png.Decode(bytes.NewReader(data))
 		const most, pixelMemory = 1 << 18, 64
-		f := new(maskFile)
-		if f.open(data, ids, most) != nil || f.w > most/f.h {
+		f := new(source.Mask)
+		if f.Open(data, ids, most) != nil || f.W > most/f.H {
 			return
 		}
-		hostile.Bounded(t, len(data), int64(pixelMemory*f.w*f.h), func() {
-			one := new(maskFile)
-			if one.open(data, ids, most) == nil {
-				_, _ = one.first(one.h)
+		hostile.Bounded(t, len(data), int64(pixelMemory*f.W*f.H), func() {
+			one := new(source.Mask)
+			if one.Open(data, ids, most) == nil {
+				_, _ = one.First(one.H)
 			}
 		})
-		whole, err := f.first(f.h)
+		whole, err := f.First(f.H)
 		cputest.Portable(func() {
-			one := new(maskFile)
-			if wrong := one.open(data, ids, most); wrong != nil {
+			one := new(source.Mask)
+			if wrong := one.Open(data, ids, most); wrong != nil {
 				t.Fatal(wrong)
 			}
-			if portable, wrong := one.first(one.h); fmt.Sprint(wrong) != fmt.Sprint(err) || !bytes.Equal(portable, whole) {
+			if portable, wrong := one.First(one.H); fmt.Sprint(wrong) != fmt.Sprint(err) || !bytes.Equal(portable, whole) {
 				t.Errorf("error %v, but %v without kernels, or other numbers", err, wrong)
 			}
 		})
-		if f.format == "PNG" && errPNG == nil && err != nil {
+		if f.Format == "PNG" && errPNG == nil && err != nil {
 			t.Fatalf("%v, which the standard library reads", err)
 		}
 		if err != nil {
 			return
 		}
-		if paletted, ok := m.(*image.Paletted); ok && errPNG == nil && f.format == "PNG" && !bytes.Equal(paletted.Pix, whole) {
+		if paletted, ok := m.(*image.Paletted); ok && errPNG == nil && f.Format == "PNG" && !bytes.Equal(paletted.Pix, whole) {
 			t.Fatal("other numbers than the standard library's")
 		}
-		part, rows := new(maskFile), (f.h+1)/2
-		if err := part.open(data, ids, most); err != nil {
+		part, rows := new(source.Mask), (f.H+1)/2
+		if err := part.Open(data, ids, most); err != nil {
 			t.Fatal(err)
 		}
-		upper, err := part.first(rows)
-		if n := f.size() * f.w * rows; err != nil || !bytes.Equal(upper[:n], whole[:n]) {
+		upper, err := part.First(rows)
+		if n := f.Size() * f.W * rows; err != nil || !bytes.Equal(upper[:n], whole[:n]) {
 			t.Fatalf("the upper half differs from the whole (%v)", err)
 		}
 	})

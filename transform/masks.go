@@ -7,6 +7,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // Mask says that a field of the dataset holds the class number of every pixel of the image, where
@@ -64,8 +65,8 @@ func (p *program) addMask(m maskField) error {
 	return nil
 }
 
-// take makes what the option leaves open as the dataset's field has it.
-func (m *maskField) take(f dataset.Field) error {
+// Take makes what the option leaves open as the dataset's field has it.
+func (m *maskField) Take(f dataset.Field) error {
 	m.ids = m.ids || f.Kind == dataset.Segments && !m.several
 	switch {
 	case m.has(keyDtype):
@@ -149,7 +150,7 @@ type maskAt struct {
 // A maskSource is the masks of one field of a sample.
 type maskSource struct {
 	cell   dataset.Cell // what the dataset places
-	file   *maskFile
+	file   *source.Mask
 	owner  bool   // it opens the file, which several views may share
 	coded  bool   // the mask is in file
 	pix    []byte // all planes of w×h, unless it is
@@ -162,8 +163,8 @@ type maskSource struct {
 	made   bool            // by NewMask, in the step that is running
 }
 
-// begin starts with the masks of an image.
-func (s *maskSource) begin(a *annotations, at *maskAt) error {
+// Begin starts with the masks of an image.
+func (s *maskSource) Begin(a *annotations, at *maskAt) error {
 	s.pix, s.w, s.h, s.n, s.size, s.coded, s.made = s.cell.Bytes(), a.w, a.h, 1, at.size, false, false
 	switch {
 	case at.several:
@@ -183,11 +184,11 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 	default:
 		s.coded = true
 		if s.owner {
-			if err := s.file.open(s.pix, at.ids, a.program.limit); err != nil {
+			if err := s.file.Open(s.pix, at.ids, a.program.limit); err != nil {
 				return err
 			}
 		}
-		s.w, s.h, s.size = s.file.w, s.file.h, s.file.size()
+		s.w, s.h, s.size = s.file.W, s.file.H, s.file.Size()
 		if s.size > 1 && at.dtype == dataset.Uint8 {
 			return errors.New("16 bits per pixel: want Dtype(dataset.Uint16), or a larger one")
 		}
@@ -198,10 +199,10 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 	return nil
 }
 
-// decode makes pix hold at least the first rows of the mask.
-func (s *maskSource) decode(rows int) (err error) {
+// Decode makes pix hold at least the first rows of the mask.
+func (s *maskSource) Decode(rows int) (err error) {
 	if s.coded {
-		s.pix, err = s.file.first(rows)
+		s.pix, err = s.file.First(rows)
 	}
 	return err
 }
@@ -217,7 +218,7 @@ func (s *maskSource) store(a *annotations, at *maskAt) error {
 
 // storeIn writes the masks to a cell, moved as a.moved says, and returns how many there are.
 func (s *maskSource) storeIn(cell dataset.Cell, a *annotations, at *maskAt) (n int, err error) {
-	if err := s.decode(a.moved.lastRow() + 1); err != nil {
+	if err := s.Decode(a.moved.lastRow() + 1); err != nil {
 		return 0, err
 	}
 	n = s.n

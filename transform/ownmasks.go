@@ -56,7 +56,7 @@ func (a *annotations) settle() error {
 	for k := range a.kept {
 		a.kept[k] = int32(k)
 	}
-	a.moved.begin()
+	a.moved.Begin()
 	return nil
 }
 

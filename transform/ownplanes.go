@@ -9,6 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/transform/internal/raster"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A PlanesTransform edits one image of float32 values. All workers call it at the same
@@ -78,7 +79,7 @@ func (s planar) do(e *engine, r *rand.Rand) error {
 
 func (s planar) apply(field string, m *Planes, r *rand.Rand) error {
 	before := *m
-	err := guard(field, func() error { return s.t.ApplyPlanes(m, r) })
+	err := source.Guard(field, func() error { return s.t.ApplyPlanes(m, r) })
 	m.Pix = inOwn(before.Pix, m.Pix)
 	if err != nil {
 		return fmt.Errorf("transform: %v: %w", s, err)

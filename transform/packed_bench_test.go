@@ -14,7 +14,8 @@ import (
 // packed photo of level Fast, that of level Small, and so on with the next one. They
 // report the mean of the photos' least times over the rounds, which other work on the
 // machine hardly changes.
-func BenchmarkPackedEval(b *testing.B)  { benchmarkPacked(b, Eval(224)) }
+func BenchmarkPackedEval(b *testing.B) { benchmarkPacked(b, Eval(224)) }
+
 func BenchmarkPackedTrain(b *testing.B) { benchmarkPacked(b, Train(224)) }
 
 func benchmarkPacked(b *testing.B, steps ...Item) {

@@ -96,7 +96,7 @@ func (s padding) after(w, h int) (int, int) {
 }
 
 func (s padding) move(e *engine, _ *rand.Rand) error {
-	return s.around(e, s.frame(e.size()))
+	return s.around(e, s.frame(e.Size()))
 }
 
 // around pads the image to frame.

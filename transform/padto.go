@@ -42,7 +42,7 @@ func (s padTo) add(p *program) error {
 func (s padTo) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
 func (s padTo) move(e *engine, _ *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	if w > s.size.w || h > s.size.h {
 		return fmt.Errorf("transform: %v: the image has %s", s, figures.Pixels(w, h))
 	}

@@ -2,7 +2,6 @@ package transform
 
 import (
 	"errors"
-	"image"
 )
 
 // Parallel lets up to n goroutines work on one large JPEG image in [Compile], for a
@@ -26,30 +25,4 @@ func Parallel(n int) Option {
 		p.hands = n
 		return nil
 	})
-}
-
-// A bandSource is a source that several goroutines can decode together.
-type bandSource interface {
-	source
-	// shares reports whether decodeBands works for a window of the image, and pays.
-	shares(window image.Rectangle) bool
-	// decodeBands decodes a window on up to n goroutines. Instead of writing to one
-	// destination, they call use, each for other rows and at the same time. pix holds
-	// row from to row to-1 of the window until use returns.
-	decodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error
-}
-
-// A bandDecoder is a decoder that does what decodeBands says.
-type bandDecoder interface {
-	Shares(window image.Rectangle) bool
-	DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error
-}
-
-func (f *files) shares(window image.Rectangle) bool {
-	d, ok := f.now.(bandDecoder)
-	return ok && d.Shares(window)
-}
-
-func (f *files) decodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
-	return f.wrap(f.now.(bandDecoder).DecodeBands(window, n, use))
 }

@@ -45,7 +45,7 @@ func (s perspective) move(e *engine, r *rand.Rand) error {
 	if r.Float64() >= s.p {
 		return nil
 	}
-	w, h := e.size()
+	w, h := e.Size()
 	corners := s.draw(w, h, r)
 	if w < 2 || h < 2 {
 		return nil

@@ -1,6 +1,8 @@
 package transform
 
-import "errors"
+import (
+	"errors"
+)
 
 // checkBins reports a number of bins with which torchvision cannot work either.
 func checkBins(n int) error {

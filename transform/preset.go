@@ -1,6 +1,8 @@
 package transform
 
-import "errors"
+import (
+	"errors"
+)
 
 // ImageNetMean and ImageNetStd are the means and standard deviations with which
 // torchvision's models were trained. They are for red, green and blue, with values

@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/codec/tiff"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A program is a compiled list of steps: operations in order, and how the last
@@ -20,7 +21,7 @@ type program struct {
 	upright   bool         // images are rotated by their orientation
 	inputs    dataset.Spec // of Inputs; nil without it
 	hands     int          // the most goroutines that work on one image, if Parallel was there
-	formats   []ownFormat
+	formats   []source.Format
 	codecs    []tiff.Codec // that Decompressor has added
 	samplings []*sampling
 	ops       []operation
@@ -94,7 +95,7 @@ func compile(items []Item) (*program, error) { return compileFor(nil, items) }
 
 // compileFor is compile for samples of a dataset with these fields, or if nil with those of Inputs.
 func compileFor(spec dataset.Spec, items []Item) (*program, error) {
-	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
+	p := &program{field: "image", limit: source.DefaultMaxPixels, pillow: 12}
 	steps, options, err := divide(items)
 	p.errs = append(p.errs, err)
 	p.settle(options)
@@ -145,7 +146,7 @@ func (p *program) settle(options []Option) {
 // finish compiles the steps with the settings so far.
 func (p *program) finish(steps []Step) error {
 	p.output.channels, p.output.dtype = 3, dataset.Uint8
-	p.deep.begin(&p.output)
+	p.deep.Begin(&p.output)
 	p.addAll(steps)
 	p.endRun()
 	p.errs = append(p.errs, p.output.check()...)
@@ -258,9 +259,9 @@ func (p *program) beforeTensor() error {
 	return nil
 }
 
-// first is the error of a step that must come before all steps that change the
+// First is the error of a step that must come before all steps that change the
 // image.
-func (p *program) first() error {
+func (p *program) First() error {
 	if len(p.ops) > 0 || p.upright {
 		return errors.New("must come once, before all steps that change the image")
 	}

@@ -44,7 +44,7 @@ func (s randAugmenting) add(p *program) error {
 func (s randAugmenting) paints() painter { return paintOf(s.call) }
 
 func (s randAugmenting) edit(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	for range s.n {
 		a, magnitude := s.draw(w, h, r)
 		a.Apply(e.frame, magnitude, s.paints().raster())
@@ -81,7 +81,7 @@ func (s trivialAugmenting) add(p *program) error {
 func (s trivialAugmenting) paints() painter { return paintOf(s.call) }
 
 func (s trivialAugmenting) edit(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	a, magnitude := s.draw(w, h, r)
 	a.Apply(e.frame, magnitude, s.paints().raster())
 	return nil

@@ -43,7 +43,7 @@ func TestRandomCropReachesEveryPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 900 {
 		e := engine{frame: &byteFrame{}}
-		e.begin(nil, 3, 3, dataset.Slot{})
+		e.Begin(nil, 3, 3, dataset.Slot{})
 		if err := p.ops[0].do(&e, r); err != nil {
 			t.Fatal(err)
 		}

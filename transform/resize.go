@@ -89,7 +89,7 @@ func shortened(w, h, short, limit int) (int, int) {
 }
 
 func (s resizing) move(e *engine, _ *rand.Rand) error {
-	w, h := s.after(e.size())
+	w, h := s.after(e.Size())
 	return e.resample(w, h, resize.Filter(s.interpolation))
 }
 
@@ -120,7 +120,7 @@ func (s randomResizedCropping) add(p *program) error {
 func (s randomResizedCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
 func (s randomResizedCropping) move(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	if err := e.crop(s.part(w, h, r), [3]uint8{}); err != nil {
 		return err
 	}

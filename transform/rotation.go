@@ -54,8 +54,8 @@ func (s rotating) after(w, h int) (int, int) {
 
 func (s rotating) move(e *engine, r *rand.Rand) error {
 	t := raster.Turn{Angle: s.degrees.draw(r), Expand: s.expand, Centred: !s.has(keyCenter), CX: s.center[0], CY: s.center[1]}
-	m, _, _ := t.Inverse(e.size())
-	w, h := t.Size(e.size())
+	m, _, _ := t.Inverse(e.Size())
+	w, h := t.Size(e.Size())
 	if err := e.check(w, h); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s affine) paints() painter { return paintOf(s.call) }
 func (s affine) after(w, h int) (int, int) { return w, h }
 
 func (s affine) move(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	cx, cy := float64(w)/2, float64(h)/2
 	if s.has(keyCenter) {
 		cx, cy = s.center[0], s.center[1]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A SampleTransform edits an image together with other fields of its sample, or gives
@@ -220,14 +221,14 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		v.cells, v.sizes = append(v.cells, c), append(v.sizes, len(c.Bytes()))
 	}
 	v.Fields = e.slot.With(v.cells)
-	want := image.Pt(e.size())
+	want := image.Pt(e.Size())
 	if s.size != nil {
 		before := want
-		if err := guard(e.of, func() error { want.X, want.Y = s.size.Size(before.X, before.Y); return nil }); err != nil {
+		if err := source.Guard(e.of, func() error { want.X, want.Y = s.size.Size(before.X, before.Y); return nil }); err != nil {
 			return err
 		}
 	}
-	err := guard(e.of, func() error { return s.t.ApplySample(v, r) })
+	err := source.Guard(e.of, func() error { return s.t.ApplySample(v, r) })
 	e.frame.takeBack(v)
 	if err != nil {
 		return err
@@ -243,7 +244,7 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 	}
 	e.moved()
 	if a := e.annotations; a != nil {
-		a.w, a.h = e.size()
+		a.w, a.h = e.Size()
 		return s.finishMasks(a, a.w, a.h)
 	}
 	return nil

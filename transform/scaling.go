@@ -38,7 +38,7 @@ func (s scaling) after(w, h int) (int, int) {
 }
 
 func (s scaling) move(e *engine, _ *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	h, w = s.of(h, w)
 	return e.resample(w, h, resize.Filter(s.interpolation))
 }

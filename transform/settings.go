@@ -1,6 +1,8 @@
 package transform
 
-import "errors"
+import (
+	"errors"
+)
 
 // Field sets the name of the field that holds the images. The result has the same
 // name. The default is "image".
@@ -32,8 +34,6 @@ func MaxPixels(n int) Option {
 		return nil
 	})
 }
-
-const defaultMaxPixels = 178_956_970
 
 // Pillow chooses the version of Pillow whose resizing is reproduced bit for bit: 12
 // or 13. They differ in whether the horizontal or the vertical pass comes first.

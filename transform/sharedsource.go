@@ -4,11 +4,12 @@ import (
 	"image"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A sharedSource is an image of which one window is decoded for several engines.
 type sharedSource struct {
-	source
+	source.Image
 	frame  frame // of the engine that began with it
 	limit  int
 	whole  image.Rectangle
@@ -22,15 +23,15 @@ type sharedSource struct {
 	values   []float32
 }
 
-func (s *sharedSource) begin(e *engine) {
-	w, h := e.size()
-	s.source, s.limit, s.whole, s.window = e.src, e.limit, image.Rect(0, 0, w, h), image.Rectangle{}
+func (s *sharedSource) Begin(e *engine) {
+	w, h := e.Size()
+	s.Image, s.limit, s.whole, s.window = e.src, e.limit, image.Rect(0, 0, w, h), image.Rectangle{}
 	s.known, s.frame, s.channels = false, e.frame, e.frame.Channels()
 }
 
 // render begins with the image that e has made.
 func (s *sharedSource) render(e *engine) {
-	w, h := e.size()
+	w, h := e.Size()
 	s.whole = image.Rect(0, 0, w, h)
 	s.window, s.frame = s.whole, e.frame
 	e.frame.share(s)
@@ -65,16 +66,16 @@ func (s *sharedSource) pixels(r image.Rectangle) (pix []byte, pitch int, err err
 	return s.pix[at.Y*pitch+4*at.X:], pitch, nil
 }
 
-// samples is the result of loadDeep if there is one, otherwise that of the source.
-func (s *sharedSource) samples() (int, dataset.Dtype, error) {
+// Samples is the result of loadDeep if there is one, otherwise that of the source.
+func (s *sharedSource) Samples() (int, dataset.Dtype, error) {
 	if s.known {
 		return s.channels, s.dtype, nil
 	}
-	return s.source.(valueSource).samples()
+	return s.Image.(source.Values).Samples()
 }
 
-// decodeValues copies values. If r is not in the window, it decodes the whole image.
-func (s *sharedSource) decodeValues(dst []float32, r image.Rectangle) error {
+// DecodeValues copies values. If r is not in the window, it decodes the whole image.
+func (s *sharedSource) DecodeValues(dst []float32, r image.Rectangle) error {
 	if !r.In(s.window) {
 		if err := s.load(s.whole); err != nil {
 			return err

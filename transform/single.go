@@ -71,7 +71,7 @@ func (c *samples) into(dst, from dataset.Slot, seed uint64) error {
 	}()
 	err := error(nil)
 	if r == nil {
-		r, err = c.open()
+		r, err = c.Open()
 	}
 	if err == nil {
 		r.given.from = from
@@ -83,7 +83,7 @@ func (c *samples) into(dst, from dataset.Slot, seed uint64) error {
 	return err
 }
 
-func (c *samples) open() (*singleReader, error) {
+func (c *samples) Open() (*singleReader, error) {
 	opened, err := c.pipeline.Open()
 	if err != nil {
 		return nil, err
@@ -116,8 +116,10 @@ func checkSlot(what string, s dataset.Slot, spec dataset.Spec) error {
 // given is a dataset of the sample that the caller gives.
 type given dataset.Spec
 
-func (g given) Len() int                      { return 1 }
-func (g given) Spec() dataset.Spec            { return dataset.Spec(g) }
+func (g given) Len() int { return 1 }
+
+func (g given) Spec() dataset.Spec { return dataset.Spec(g) }
+
 func (g given) Open() (dataset.Reader, error) { return new(givenReader), nil }
 
 type givenReader struct{ from dataset.Slot }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A Step changes images, or says what becomes of them. The functions of this package
@@ -77,7 +78,8 @@ type unfit struct {
 	want string
 }
 
-func (u unfit) String() string       { return figures.Name(u.t) }
+func (u unfit) String() string { return figures.Name(u.t) }
+
 func (u unfit) add(p *program) error { return errors.New(u.want) }
 
 // An own is a step that Apply makes.
@@ -102,7 +104,7 @@ func (c custom) add(p *program) error {
 func (c custom) edit(e *engine, r *rand.Rand) error {
 	img := (*Image)(&e.frame.(*byteFrame).Image)
 	w, h, before := img.Width, img.Height, img.Pix
-	err := guard(e.of, func() error { return c.t.Apply(img, r) })
+	err := source.Guard(e.of, func() error { return c.t.Apply(img, r) })
 	img.Pix = inOwn(before, img.Pix)
 	if err != nil {
 		return fmt.Errorf("transform: %v: %w", c, err)

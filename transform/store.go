@@ -131,7 +131,7 @@ func (o *output) storeBytes(out []uint8, row []byte, y int) {
 // isDirect reports whether images are planes that only have to be normalised, as
 // those of CIFAR are.
 func (x *Pipeline) isDirect() bool {
-	return x.raw.pixel == 1 && x.deep == nil && len(x.output.own) == 0 && len(x.ops) == 0 && x.output.hasNorm() && !x.ragged && x.sizes == "" && !x.annotated.any() && len(x.views) == 0
+	return x.raw.Pixel == 1 && x.deep == nil && len(x.output.own) == 0 && len(x.ops) == 0 && x.output.hasNorm() && !x.ragged && x.sizes == "" && !x.annotated.any() && len(x.views) == 0
 }
 
 // storeDirect normalises the planes that lie in the image's cell.
@@ -146,8 +146,8 @@ func (r *reader) storeDirect(dst dataset.Slot) {
 }
 
 func (t *target[T]) planes(r *reader, out []T, random *rand.Rand) {
-	pix, n := r.input.Bytes(), r.raw.w*r.raw.h
-	for c, from := range [3]int{0, r.raw.green, r.raw.blue} {
+	pix, n := r.input.Bytes(), r.raw.W*r.raw.H
+	for c, from := range [3]int{0, r.raw.Green, r.raw.Blue} {
 		t.norm.StorePlane(out[r.output.from[c]*n:][:n], pix[from:], c)
 	}
 	t.erase(&r.output, out, random)

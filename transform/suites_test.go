@@ -15,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 var images = flag.String("images", "", "a folder of images with the pillow.json that testdata/pillow.py writes")
@@ -32,8 +33,8 @@ func TestSuitesBecomePillowsRGB(t *testing.T) {
 		W, H             int
 	}
 	datatest.JSON(t, filepath.Join(*images, "pillow.json"), &want)
-	var f files
-	f.limit = defaultMaxPixels
+	var f source.Files
+	f.Limit = source.DefaultMaxPixels
 	equal, both, more := map[string]int{}, 0, 0
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		data, err := os.ReadFile(filepath.Join(*images, name))
@@ -65,18 +66,18 @@ func TestSuitesBecomePillowsRGB(t *testing.T) {
 }
 
 // decodeWhole decodes a file, and checks that a window of it is a crop.
-func decodeWhole(t *testing.T, f *files, data []byte, name string) (w, h int, sum string, err error) {
+func decodeWhole(t *testing.T, f *source.Files, data []byte, name string) (w, h int, sum string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.Errorf("%s: panic: %v", name, p)
 			err = errors.New("panic")
 		}
 	}()
-	if w, h, err = f.open(encodedFile{data: data}); err != nil {
+	if w, h, err = f.Open(source.Encoded{Data: data}); err != nil {
 		return 0, 0, "", err
 	}
 	pix := make([]byte, 4*w*h)
-	if err := f.decode(pix, 4*w, image.Rect(0, 0, w, h)); err != nil {
+	if err := f.Decode(pix, 4*w, image.Rect(0, 0, w, h)); err != nil {
 		return 0, 0, "", err
 	}
 	r := rand.New(rand.NewPCG(uint64(w), uint64(h)))
@@ -84,7 +85,7 @@ func decodeWhole(t *testing.T, f *files, data []byte, name string) (w, h int, su
 		x, y := r.IntN(w), r.IntN(h)
 		window := image.Rect(x, y, x+1+r.IntN(w-x), y+1+r.IntN(h-y))
 		part := make([]byte, 4*window.Dx()*window.Dy())
-		if err := f.decode(part, 4*window.Dx(), window); err != nil {
+		if err := f.Decode(part, 4*window.Dx(), window); err != nil {
 			t.Errorf("%s: window %v: %v", name, window, err)
 			continue
 		}

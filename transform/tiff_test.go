@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 func TestTIFFIsTurnedWithoutExifTranspose(t *testing.T) {
@@ -13,16 +15,16 @@ func TestTIFFIsTurnedWithoutExifTranspose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var f files
-		f.limit = defaultMaxPixels
-		w, h, err := f.open(encodedFile{data: data})
+		var f source.Files
+		f.Limit = source.DefaultMaxPixels
+		w, h, err := f.Open(source.Encoded{Data: data})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if w >= h {
 			t.Errorf("%s: got %d×%d, want it upright", name, w, h)
 		}
-		if o := f.orientation(); o > 1 {
+		if o := f.Orientation(); o > 1 {
 			t.Errorf("%s: orientation %d is left to do", name, o)
 		}
 	}

@@ -38,8 +38,8 @@ const (
 	shiftResize
 )
 
-// begin starts with an image of w×h.
-func (t *track) begin() { t.axes[0], t.axes[1] = t.axes[0][:0], t.axes[1][:0] }
+// Begin starts with an image of w×h.
+func (t *track) Begin() { t.axes[0], t.axes[1] = t.axes[0][:0], t.axes[1][:0] }
 
 func (t *track) crop(r image.Rectangle, w, h int) {
 	t.axes[0].add(shift{how: shiftCrop, n: w, by: r.Min.X}, r.Dx())

@@ -1,10 +1,8 @@
 package transform
 
 import (
-	"fmt"
 	"image"
 
-	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 )
 
@@ -32,7 +30,8 @@ func whole(w, h int) view {
 func (v *view) isWhole(w, h int) bool { return *v == whole(w, h) }
 
 func (v *view) resampled() bool { return v.size != v.window.Size() }
-func (v *view) padded() bool    { return v.at != image.Rectangle{Max: v.canvas} }
+
+func (v *view) padded() bool { return v.at != image.Rectangle{Max: v.canvas} }
 
 // canResample reports whether a resize can join the view. It can if the view has
 // only crops inside the image, which become the window.
@@ -100,14 +99,4 @@ func (v *view) verticalFirst(pillow int) bool {
 		return h > v.size.Y && h-v.size.Y > 2*(w-v.size.X)
 	}
 	return h > 100*w && h > v.size.Y
-}
-
-func checkSize(w, h, limit int) error {
-	if w < 1 || h < 1 {
-		return fmt.Errorf("transform: an image would become %s", figures.Pixels(w, h))
-	}
-	if w > limit/h {
-		return fmt.Errorf("transform: an image would become %s, more than the limit of %d (see MaxPixels)", figures.Pixels(w, h), limit)
-	}
-	return nil
 }

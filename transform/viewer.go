@@ -66,11 +66,11 @@ func (g *viewing) rand(k int, r *rand.Rand) *rand.Rand {
 	return g.rands[k]
 }
 
-// begin draws the crops of all views of the image that l has begun with, and decodes the
+// Begin draws the crops of all views of the image that l has begun with, and decodes the
 // window in which they are. If l has steps, they come first.
-func (w *viewer) begin(l *lane, dst dataset.Slot, r *rand.Rand) error {
+func (w *viewer) Begin(l *lane, dst dataset.Slot, r *rand.Rand) error {
 	if len(l.ops) == 0 {
-		w.shared.begin(&l.engine)
+		w.shared.Begin(&l.engine)
 		return w.lead(l, dst, r)
 	}
 	return w.beginFrom(l, 0, dst, r)
@@ -91,14 +91,14 @@ func (w *viewer) beginFrom(l *lane, n int, dst dataset.Slot, r *rand.Rand) error
 
 // lead draws the crops of the image of l, and decodes the window in which they are.
 func (w *viewer) lead(l *lane, dst dataset.Slot, r *rand.Rand) error {
-	width, height := l.engine.size()
+	width, height := l.engine.Size()
 	var window image.Rectangle
 	for _, g := range w.groups {
 		for k := range g.draws {
 			g.draws[k].from, g.draws[k].taken, g.draws[k].begun = r, false, false
 		}
 		for k, l := range g.lanes {
-			l.engine.begin(&w.shared, width, height, dst)
+			l.engine.Begin(&w.shared, width, height, dst)
 			if err := w.beginParts(&g, k, dst); err != nil {
 				return err
 			}

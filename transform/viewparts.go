@@ -147,16 +147,16 @@ func (w *viewer) beginParts(g *viewing, k int, dst dataset.Slot) error {
 	}
 	for i, part := range g.parts {
 		c.cells[part.from] = c.own[i]
-		if source := w.sources[i].cell.Bytes(); a.layout.isMask(part.from) {
+		if Image := w.sources[i].cell.Bytes(); a.layout.isMask(part.from) {
 			continue // masks are read where they are
 		} else if c.own[i].Ragged() {
-			copy(c.own[i].Grow(len(source)), source)
+			copy(c.own[i].Grow(len(Image)), Image)
 		} else {
-			copy(c.own[i].Bytes(), source)
+			copy(c.own[i].Bytes(), Image)
 		}
 	}
 	l.engine.slot = dst.With(c.cells)
-	return a.begin(l, l.engine.slot)
+	return a.Begin(l, l.engine.slot)
 }
 
 func (l *layout) isMask(field int) bool {

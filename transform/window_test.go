@@ -12,7 +12,7 @@ import (
 // windows is a source that notes what is decoded.
 type windows []image.Rectangle
 
-func (w *windows) decode(dst []byte, stride int, window image.Rectangle) error {
+func (w *windows) Decode(dst []byte, stride int, window image.Rectangle) error {
 	*w = append(*w, window)
 	return nil
 }
@@ -42,15 +42,15 @@ func TestAnIoUCropDecodesOnlyItsWindow(t *testing.T) {
 		}
 		var src windows
 		e := &r.lane.engine
-		e.begin(&src, c.W, c.H, dst)
-		if err := e.annotations.begin(r.lane, dst); err != nil {
+		e.Begin(&src, c.W, c.H, dst)
+		if err := e.annotations.Begin(r.lane, dst); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.lane.run(draws); err != nil {
 			t.Fatal(err)
 		}
 		corner := dataset.Row[float32](dst, 2) // where the image's corner is now
-		w, h := e.size()
+		w, h := e.Size()
 		want := image.Rect(0, 0, w, h).Sub(image.Pt(int(corner[0]), int(corner[1])))
 		if !slices.Equal(src, windows{want}) {
 			t.Errorf("decoded %v, the crop is %v", src, want)
@@ -81,8 +81,8 @@ func TestViewsDecodeTheirCropsOnce(t *testing.T) {
 		}
 		r, dst := opened(t, x)
 		var src windows
-		r.lane.engine.begin(&src, c.W, c.H, dst)
-		if err := r.viewer.begin(r.lane, dst, dst.Rand()); err != nil {
+		r.lane.engine.Begin(&src, c.W, c.H, dst)
+		if err := r.viewer.Begin(r.lane, dst, dst.Rand()); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.viewer.place(dst); err != nil {

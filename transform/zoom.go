@@ -34,7 +34,7 @@ func (s zoomingOut) move(e *engine, r *rand.Rand) error {
 	if r.Float64() >= s.p {
 		return nil
 	}
-	w, h := e.size()
+	w, h := e.Size()
 	side := drawn(s.side, r)
 	toW, toH := int(float32(w)*side), int(float32(h)*side)
 	dx, dy := r.Float32(), r.Float32()
@@ -73,7 +73,7 @@ func (s fixedCropping) add(p *program) error {
 func (s fixedCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
 func (s fixedCropping) move(e *engine, r *rand.Rand) error {
-	w, h := e.size()
+	w, h := e.Size()
 	cw, ch := min(w, s.size.w), min(h, s.size.h)
 	part := r.Float32() // one number for both sides, as there
 	left, top := int(float32(w-cw)*part), int(float32(h-ch)*part)

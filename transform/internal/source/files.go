@@ -1,4 +1,4 @@
-package transform
+package source
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/internal/codec/tiff"
 	"github.com/penstock-go/penstock/internal/codec/webp"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A decoder reads one file after the other. The size is known before any pixel is
@@ -26,10 +27,10 @@ type decoder interface {
 	Decode(dst []byte, stride int, window image.Rectangle) error
 }
 
-// files decodes files of all formats, which it recognises by their first bytes.
+// Files decodes files of all formats, which it recognises by their first bytes.
 // Its zero value is ready to use.
-type files struct {
-	limit  int
+type Files struct {
+	Limit  int
 	own    []format // come before formats
 	format *format
 	now    decoder
@@ -46,51 +47,59 @@ type files struct {
 	shallow []byte // the pixels of 8 bits of an image of Depth16
 }
 
+// Take sets the limit of pixels, whether JPEG files may end too early, whether samples are kept as they are stored, and
+// what comes before the formats and the compressions of this package.
+func (f *Files) Take(limit int, cut, stored bool, own []format, codecs []tiff.Codec) {
+	f.Limit, f.own = limit, own
+	f.jpeg.AllowTruncated = cut
+	f.tiff.Stored, f.tiff.Codecs = stored, codecs
+}
+
 // A format is a file format that files decodes.
 type format struct {
 	name    string
 	magic   []string // the possible first bytes; ? means any byte
-	decoder func(f *files) decoder
+	decoder func(f *Files) decoder
 }
 
 var formats = [...]format{
-	{"JPEG", []string{"\xff\xd8\xff"}, func(f *files) decoder { return &f.jpeg }},
-	{"packed photo", []string{photo.Signature}, func(f *files) decoder {
+	{"JPEG", []string{"\xff\xd8\xff"}, func(f *Files) decoder { return &f.jpeg }},
+	{"packed photo", []string{photo.Signature}, func(f *Files) decoder {
 		f.photo.JPEG = &f.jpeg.Decoder
 		return &f.photo
 	}},
-	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, func(f *files) decoder { return &f.png }},
-	{"GIF", []string{"GIF87a", "GIF89a"}, func(f *files) decoder { return &f.gif }},
-	{"WebP", []string{"RIFF????WEBPVP8"}, func(f *files) decoder { return &f.webp }},
-	{"BMP", []string{"BM"}, func(f *files) decoder { return &f.bmp }},
-	{"TIFF", []string{"II*\x00", "MM\x00*", "II\x00*", "MM*\x00", "II+\x00", "MM\x00+"}, func(f *files) decoder { return &f.tiff }},
-	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, func(f *files) decoder { return &f.pnm }},
+	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, func(f *Files) decoder { return &f.png }},
+	{"GIF", []string{"GIF87a", "GIF89a"}, func(f *Files) decoder { return &f.gif }},
+	{"WebP", []string{"RIFF????WEBPVP8"}, func(f *Files) decoder { return &f.webp }},
+	{"BMP", []string{"BM"}, func(f *Files) decoder { return &f.bmp }},
+	{"TIFF", []string{"II*\x00", "MM\x00*", "II\x00*", "MM*\x00", "II+\x00", "MM\x00+"}, func(f *Files) decoder { return &f.tiff }},
+	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, func(f *Files) decoder { return &f.pnm }},
 }
 
-// An encodedFile is an image in some format. If it has parts, only the first bytes are
+// An Encoded is an image in some format. If it has parts, only the first bytes are
 // in data, which has room for all.
-type encodedFile struct {
-	data  []byte
+type Encoded struct {
+	Data  []byte
 	first int
 	parts dataset.Parts
 }
 
-// readFile reads a file into data, but of a packed photo only the beginning.
-func readFile(data []byte, parts dataset.Parts) (encodedFile, error) {
+// ReadFile reads a file into data, but of a packed photo only the beginning.
+func ReadFile(data []byte, parts dataset.Parts) (Encoded, error) {
 	first := min(len(data), firstBytes)
 	err := parts.ReadPart(data[:first], 0)
 	if err != nil || begins(data[:first], photo.Signature) {
-		return encodedFile{data, first, parts}, err
+		return Encoded{data, first, parts}, err
 	}
-	return encodedFile{data: data}, parts.ReadPart(data[first:], first)
+	return Encoded{Data: data}, parts.ReadPart(data[first:], first)
 }
 
 // firstBytes are more than the header of most packed photos has.
 const firstBytes = 2 << 10
 
-// open reads the header of a file and returns the image's size.
-func (f *files) open(e encodedFile) (w, h int, err error) {
-	data := e.data
+// Open reads the header of a file and returns the image's size.
+func (f *Files) Open(e Encoded) (w, h int, err error) {
+	data := e.Data
 	format := sniff(f.own, data)
 	if format == nil {
 		format = sniff(formats[:], data)
@@ -101,7 +110,7 @@ func (f *files) open(e encodedFile) (w, h int, err error) {
 	f.format = format
 	f.now = format.decoder(f)
 	f.jpeg.MaxPixels = math.MaxInt // the limit is checked below
-	f.tiff.MaxPixels = f.limit
+	f.tiff.MaxPixels = f.Limit
 	f.photo.first, f.photo.parts = e.first, e.parts
 	w, h, err = f.now.Header(data)
 	switch {
@@ -109,25 +118,25 @@ func (f *files) open(e encodedFile) (w, h int, err error) {
 		return 0, 0, fmt.Errorf("transform: decode: %s: %w", format.name, err)
 	case w < 1 || h < 1:
 		return 0, 0, fmt.Errorf("transform: decode: %s: %s", format.name, figures.Pixels(w, h))
-	case w > f.limit/h:
-		return 0, 0, fmt.Errorf("transform: decode: %s: %s, more than the limit of %d (see MaxPixels)", format.name, figures.Pixels(w, h), f.limit)
+	case w > f.Limit/h:
+		return 0, 0, fmt.Errorf("transform: decode: %s: %s, more than the limit of %d (see MaxPixels)", format.name, figures.Pixels(w, h), f.Limit)
 	}
 	return w, h, nil
 }
 
-func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
+func (f *Files) Decode(dst []byte, stride int, window image.Rectangle) error {
 	return f.wrap(f.now.Decode(dst, stride, window))
 }
 
-func (f *files) wrap(err error) error {
+func (f *Files) wrap(err error) error {
 	if err != nil {
 		return fmt.Errorf("transform: decode: %s: %w", f.format.name, err)
 	}
 	return nil
 }
 
-// orientation is the Exif orientation of the open file, 1 to 8, or 0 if it has none.
-func (f *files) orientation() int {
+// Orientation is the Exif orientation of the open file, 1 to 8, or 0 if it has none.
+func (f *Files) Orientation() int {
 	if d, ok := f.now.(interface{ Orientation() int }); ok {
 		return d.Orientation()
 	}
@@ -195,7 +204,8 @@ func (p *photoDecoder) Orientation() int { return p.orientation }
 // an errors.ErrUnsupported.
 type unread struct{ what string }
 
-func (u unread) Error() string        { return u.what + ", which penstock does not read" }
+func (u unread) Error() string { return u.what + ", which penstock does not read" }
+
 func (u unread) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // unknown is the error of a file in no format that files decodes.
@@ -212,4 +222,61 @@ func unknown(data []byte) error {
 		return unread{what}
 	}
 	return fmt.Errorf("not a JPEG, PNG, GIF, WebP, BMP, TIFF or PNM file: it begins with %q", data[:min(len(data), 8)])
+}
+
+// A bandDecoder is a decoder that does what decodeBands says.
+type bandDecoder interface {
+	Shares(window image.Rectangle) bool
+	DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error
+}
+
+func (f *Files) Shares(window image.Rectangle) bool {
+	d, ok := f.now.(bandDecoder)
+	return ok && d.Shares(window)
+}
+
+func (f *Files) DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
+	return f.wrap(f.now.(bandDecoder).DecodeBands(window, n, use))
+}
+
+func (f *Files) Samples() (int, dataset.Dtype, error) {
+	if own, ok := f.now.(*ownDecoder); ok {
+		if err := own.load(); err != nil {
+			return 0, dataset.Dtype(0), f.wrap(err)
+		}
+		n, dtype := samplesOf(own.img)
+		return n, dtype, nil
+	}
+	if d, ok := f.now.(storedDecoder); ok {
+		if n, dtype, ok := d.StoredSamples(); ok {
+			return n, dtype, nil
+		}
+	}
+	return 3, dataset.Uint16, nil
+}
+
+func (f *Files) DecodeValues(dst []float32, window image.Rectangle) error {
+	if own, ok := f.now.(*ownDecoder); ok {
+		if err := own.load(); err != nil {
+			return f.wrap(err)
+		}
+		return f.wrap(own.decodeSamples(dst, window))
+	}
+	if d, ok := f.now.(storedDecoder); ok {
+		if _, _, ok := d.StoredSamples(); ok {
+			return f.wrap(d.DecodeSamples(dst, window))
+		}
+	}
+	w, n := window.Dx(), window.Dx()*window.Dy()
+	f.shallow = raster.Grow(f.shallow, 4*n)
+	if err := f.Decode(f.shallow, 4*w, window); err != nil {
+		return err
+	}
+	for c := range 3 {
+		plane := dst[c*n:][:n]
+		for i := range plane {
+			plane[i] = float32(257 * int(f.shallow[4*i+c]))
+		}
+	}
+	return nil
 }

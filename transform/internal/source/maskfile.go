@@ -1,4 +1,4 @@
-package transform
+package source
 
 import (
 	"errors"
@@ -14,13 +14,13 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
-// A maskFile is a mask that is decoded up to the last row that was asked for. Its numbers are
+// A Mask is a mask that is decoded up to the last row that was asked for. Its numbers are
 // those of numpy.asarray(PIL.Image.open(f)).
-type maskFile struct {
-	w, h   int
+type Mask struct {
+	W, H   int
 	row    int // how many rows have been decoded
 	pix    []byte
-	format string
+	Format string
 	png    png.Decoder
 
 	// Other files than PNG.
@@ -28,7 +28,7 @@ type maskFile struct {
 	stored  storedDecoder // of TIFF, and of 16 bits
 	indexed decoder       // of all others: the red of a pixel is its number
 	tiff    *tiff.Decoder
-	codecs  []tiff.Codec
+	Codecs  []tiff.Codec
 	gif     *gif.Decoder
 	bmp     *bmp.Decoder
 	pnm     *pnm.Decoder
@@ -36,18 +36,18 @@ type maskFile struct {
 	colours []byte
 }
 
-// open reads the header of a file. A PNG file is in colour if it holds ids.
-func (f *maskFile) open(data []byte, ids bool, limit int) (err error) {
+// Open reads the header of a file. A PNG file is in colour if it holds ids.
+func (f *Mask) Open(data []byte, ids bool, limit int) (err error) {
 	f.pix, f.bits, f.row = f.pix[:0], 0, 0
 	format := sniff(formats[:], data)
 	if format == nil {
 		return unknown(data)
 	}
-	f.format = format.name
-	if ids && f.format != "PNG" {
-		return fmt.Errorf("a %s file: want PNG", f.format)
+	f.Format = format.name
+	if ids && f.Format != "PNG" {
+		return fmt.Errorf("a %s file: want PNG", f.Format)
 	}
-	switch f.format {
+	switch f.Format {
 	case "PNG":
 		err = f.openPNG(data, ids)
 	case "TIFF":
@@ -59,16 +59,16 @@ func (f *maskFile) open(data []byte, ids bool, limit int) (err error) {
 	case "PNM":
 		err = f.openPNM(data)
 	default:
-		return fmt.Errorf("a %s file: want PNG, GIF, or TIFF, BMP or PNM with a palette or in grey", f.format)
+		return fmt.Errorf("a %s file: want PNG, GIF, or TIFF, BMP or PNM with a palette or in grey", f.Format)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.format, err)
+		return fmt.Errorf("%s: %w", f.Format, err)
 	}
 	return nil
 }
 
-func (f *maskFile) openPNG(data []byte, ids bool) (err error) {
-	if f.w, f.h, err = f.png.Header(data); err != nil {
+func (f *Mask) openPNG(data []byte, ids bool) (err error) {
+	if f.W, f.H, err = f.png.Header(data); err != nil {
 		return err
 	}
 	colour, depth := f.png.Colour(), f.png.Depth()
@@ -81,12 +81,12 @@ func (f *maskFile) openPNG(data []byte, ids bool) (err error) {
 	return nil
 }
 
-func (f *maskFile) openTIFF(data []byte, limit int) (err error) {
+func (f *Mask) openTIFF(data []byte, limit int) (err error) {
 	if f.tiff == nil {
-		f.tiff = &tiff.Decoder{Stored: true, Codecs: f.codecs}
+		f.tiff = &tiff.Decoder{Stored: true, Codecs: f.Codecs}
 	}
 	f.tiff.MaxPixels = limit
-	if f.w, f.h, err = f.tiff.Header(data); err != nil {
+	if f.W, f.H, err = f.tiff.Header(data); err != nil {
 		return err
 	}
 	f.stored, f.bits = f.tiff, f.tiff.GreyBits()
@@ -96,31 +96,31 @@ func (f *maskFile) openTIFF(data []byte, limit int) (err error) {
 	return nil
 }
 
-func (f *maskFile) openGIF(data []byte) (err error) {
+func (f *Mask) openGIF(data []byte) (err error) {
 	if f.gif == nil {
 		f.gif = &gif.Decoder{Indices: true}
 	}
 	f.stored, f.indexed, f.bits = nil, f.gif, 8
-	f.w, f.h, err = f.gif.Header(data)
+	f.W, f.H, err = f.gif.Header(data)
 	return err
 }
 
-func (f *maskFile) openBMP(data []byte) (err error) {
+func (f *Mask) openBMP(data []byte) (err error) {
 	if f.bmp == nil {
 		f.bmp = &bmp.Decoder{Indices: true}
 	}
 	f.stored, f.indexed, f.bits = nil, f.bmp, 8
-	if f.w, f.h, err = f.bmp.Header(data); err == nil && !f.bmp.HasPalette() {
+	if f.W, f.H, err = f.bmp.Header(data); err == nil && !f.bmp.HasPalette() {
 		err = errors.New("in colour, want a palette or grey")
 	}
 	return err
 }
 
-func (f *maskFile) openPNM(data []byte) (err error) {
+func (f *Mask) openPNM(data []byte) (err error) {
 	if f.pnm == nil {
 		f.pnm = new(pnm.Decoder)
 	}
-	if f.w, f.h, err = f.pnm.Header(data); err != nil {
+	if f.W, f.H, err = f.pnm.Header(data); err != nil {
 		return err
 	}
 	f.stored, f.indexed, f.bits = nil, f.pnm, f.pnm.GreyBits()
@@ -133,17 +133,17 @@ func (f *maskFile) openPNM(data []byte) (err error) {
 	return nil
 }
 
-// size is how many bytes a number takes.
-func (f *maskFile) size() int {
+// Size is how many bytes a number takes.
+func (f *Mask) Size() int {
 	if f.bits > 0 {
 		return (f.bits + 7) / 8
 	}
 	return f.png.NumberBytes()
 }
 
-// first are the first rows.
-func (f *maskFile) first(rows int) ([]byte, error) {
-	if n := f.size() * f.w * rows; n > len(f.pix) {
+// First are the first rows.
+func (f *Mask) First(rows int) ([]byte, error) {
+	if n := f.Size() * f.W * rows; n > len(f.pix) {
 		if n > cap(f.pix) {
 			f.pix = append(make([]byte, 0, n+n/4+64), f.pix...)
 		}
@@ -152,7 +152,7 @@ func (f *maskFile) first(rows int) ([]byte, error) {
 	if rows <= f.row {
 		return f.pix, nil
 	}
-	from, window := f.size()*f.w*f.row, image.Rect(0, f.row, f.w, rows)
+	from, window := f.Size()*f.W*f.row, image.Rect(0, f.row, f.W, rows)
 	var err error
 	switch {
 	case f.bits == 0:
@@ -163,14 +163,14 @@ func (f *maskFile) first(rows int) ([]byte, error) {
 		err = f.decodeIndexed(from, window)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.format, err)
+		return nil, fmt.Errorf("%s: %w", f.Format, err)
 	}
 	f.row = rows
 	return f.pix, nil
 }
 
 // decodeStored writes the numbers of a window, whose bytes begin at from.
-func (f *maskFile) decodeStored(from int, window image.Rectangle) error {
+func (f *Mask) decodeStored(from int, window image.Rectangle) error {
 	f.values = raster.GrowFloats(f.values, window.Dx()*window.Dy())
 	if err := f.stored.DecodeSamples(f.values, window); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (f *maskFile) decodeStored(from int, window image.Rectangle) error {
 }
 
 // decodeIndexed is decodeStored for numbers of up to 8 bits.
-func (f *maskFile) decodeIndexed(from int, window image.Rectangle) error {
+func (f *Mask) decodeIndexed(from int, window image.Rectangle) error {
 	n := 4 * window.Dx() * window.Dy()
 	f.colours = raster.Grow(f.colours, n)
 	if err := f.indexed.Decode(f.colours, 4*window.Dx(), window); err != nil {

@@ -1,4 +1,4 @@
-package transform
+package source
 
 import (
 	"image"
@@ -50,7 +50,7 @@ func rows(src image.Image) func(dst []byte, x, y int) {
 	}
 	return func(dst []byte, x, y int) {
 		for i := 0; i < len(dst); i += 4 {
-			put(dst[i:], straight(src.At(x, y)))
+			put(dst[i:], Straight(src.At(x, y)))
 			x++
 		}
 	}
@@ -94,7 +94,7 @@ func upper(dst, src []byte) {
 func paletted(m *image.Paletted) func(dst []byte, x, y int) {
 	var colours [256][3]uint8
 	for i, c := range m.Palette {
-		colours[i&255] = straight(c)
+		colours[i&255] = Straight(c)
 	}
 	return func(dst []byte, x, y int) {
 		for i, v := range m.Pix[m.PixOffset(x, y):][:len(dst)/4] {
@@ -115,8 +115,8 @@ func rowCMYK(dst, src []byte) {
 	}
 }
 
-// straight is a colour without its alpha.
-func straight(c color.Color) [3]uint8 {
+// Straight is a colour without its alpha.
+func Straight(c color.Color) [3]uint8 {
 	switch c := c.(type) {
 	case color.NRGBA:
 		return [3]uint8{c.R, c.G, c.B}

@@ -1,6 +1,8 @@
-package transform
+package source
 
-import "bytes"
+import (
+	"bytes"
+)
 
 // others are formats that this package does not decode, with the first bytes of
 // their files. ? means any byte.

@@ -1,13 +1,37 @@
-package transform
+package source
 
 import (
+	"fmt"
 	"image"
 	"image/color"
+	"runtime/debug"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
+
+// Decoded is an image of the standard library as a source.
+type Decoded struct{ image.Image }
+
+func (d *Decoded) Size(w, h *int) (err error) {
+	defer d.guarded(&err)
+	*w, *h = d.Bounds().Dx(), d.Bounds().Dy()
+	return nil
+}
+
+// guarded is deferred where methods of the image are called, and makes an error of a panic.
+func (d *Decoded) guarded(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("transform: Decoded(%T): %w", d.Image, &dataset.PanicError{Value: v, Stack: debug.Stack()})
+	}
+}
+
+func (d *Decoded) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
+	defer d.guarded(&err)
+	convert(dst, stride, d.Image, window.Add(d.Bounds().Min))
+	return nil
+}
 
 // A storedDecoder is a decoder that can return samples as they are stored.
 type storedDecoder interface {
@@ -16,48 +40,6 @@ type storedDecoder interface {
 	StoredSamples() (n int, dtype dataset.Dtype, ok bool)
 	// DecodeSamples writes a window of the image, one plane after the other.
 	DecodeSamples(dst []float32, window image.Rectangle) error
-}
-
-func (f *files) samples() (int, dataset.Dtype, error) {
-	if own, ok := f.now.(*ownDecoder); ok {
-		if err := own.load(); err != nil {
-			return 0, dataset.Dtype(0), f.wrap(err)
-		}
-		n, dtype := samplesOf(own.img)
-		return n, dtype, nil
-	}
-	if d, ok := f.now.(storedDecoder); ok {
-		if n, dtype, ok := d.StoredSamples(); ok {
-			return n, dtype, nil
-		}
-	}
-	return 3, dataset.Uint16, nil
-}
-
-func (f *files) decodeValues(dst []float32, window image.Rectangle) error {
-	if own, ok := f.now.(*ownDecoder); ok {
-		if err := own.load(); err != nil {
-			return f.wrap(err)
-		}
-		return f.wrap(own.decodeSamples(dst, window))
-	}
-	if d, ok := f.now.(storedDecoder); ok {
-		if _, _, ok := d.StoredSamples(); ok {
-			return f.wrap(d.DecodeSamples(dst, window))
-		}
-	}
-	w, n := window.Dx(), window.Dx()*window.Dy()
-	f.shallow = raster.Grow(f.shallow, 4*n)
-	if err := f.decode(f.shallow, 4*w, window); err != nil {
-		return err
-	}
-	for c := range 3 {
-		plane := dst[c*n:][:n]
-		for i := range plane {
-			plane[i] = float32(257 * int(f.shallow[4*i+c]))
-		}
-	}
-	return nil
 }
 
 // decodeSamples writes a window of the image that load has decoded, and gives the image away.
@@ -88,7 +70,7 @@ func (d *ownDecoder) load() (err error) {
 	return nil
 }
 
-func (d *decoded) samples() (n int, dtype dataset.Dtype, err error) {
+func (d *Decoded) Samples() (n int, dtype dataset.Dtype, err error) {
 	defer d.guarded(&err)
 	if m, ok := d.Image.(*raster.Planes); ok {
 		if err := m.Check(); err != nil {
@@ -99,7 +81,7 @@ func (d *decoded) samples() (n int, dtype dataset.Dtype, err error) {
 	return n, dtype, nil
 }
 
-func (d *decoded) decodeValues(dst []float32, window image.Rectangle) (err error) {
+func (d *Decoded) DecodeValues(dst []float32, window image.Rectangle) (err error) {
 	defer d.guarded(&err)
 	convertValues(dst, d.Image, window.Add(d.Bounds().Min))
 	return nil
@@ -207,33 +189,33 @@ func levels16(row []float32, pix []byte, step int) {
 	}
 }
 
-func (s *raw) samples() (int, dataset.Dtype, error) {
+func (s *Raw) Samples() (int, dataset.Dtype, error) {
 	return s.channels, s.dtype, nil
 }
 
-func (s *raw) decodeValues(dst []float32, window image.Rectangle) error {
+func (s *Raw) DecodeValues(dst []float32, window image.Rectangle) error {
 	switch s.dtype {
 	case dataset.Uint16:
-		cutOut(dst, s, dense.Values[uint16](s.pix), window)
+		cutOut(dst, s, dense.Values[uint16](s.Pix), window)
 	case dataset.Int16:
-		cutOut(dst, s, dense.Values[int16](s.pix), window)
+		cutOut(dst, s, dense.Values[int16](s.Pix), window)
 	case dataset.Float32:
-		cutOut(dst, s, dense.Values[float32](s.pix), window)
+		cutOut(dst, s, dense.Values[float32](s.Pix), window)
 	default:
-		cutOut(dst, s, s.pix, window)
+		cutOut(dst, s, s.Pix, window)
 	}
 	return nil
 }
 
 // cutOut copies a window of an array.
-func cutOut[T uint8 | uint16 | int16 | float32](dst []float32, s *raw, values []T, window image.Rectangle) {
+func cutOut[T uint8 | uint16 | int16 | float32](dst []float32, s *Raw, values []T, window image.Rectangle) {
 	for c := range s.channels {
 		for y := window.Min.Y; y < window.Max.Y; y++ {
-			at := c*s.plane + y*s.row + window.Min.X*s.pixel
+			at := c*s.plane + y*s.row + window.Min.X*s.Pixel
 			row := dst[:window.Dx()]
 			for i := range row {
 				row[i] = float32(values[at])
-				at += s.pixel
+				at += s.Pixel
 			}
 			dst = dst[len(row):]
 		}

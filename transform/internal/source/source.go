@@ -1,0 +1,63 @@
+// Package source has images before the first step: files of all formats, arrays, and images of the standard library. Each
+// gives windows of 8 bits in red, green and blue, or of the values as they are stored. Masks in files are here, too.
+package source
+
+import (
+	"fmt"
+	"image"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
+)
+
+// An Image gives the pixels of an image before the first step.
+type Image interface {
+	// decode writes a window of the image to dst, 4 bytes per pixel and
+	// stride bytes per row.
+	Decode(dst []byte, stride int, window image.Rectangle) error
+}
+
+// Values give the values of an image before the first step.
+type Values interface {
+	// samples is the number of channels and their dtype.
+	Samples() (channels int, dtype dataset.Dtype, err error)
+	// decodeValues writes a window of the image, one plane after the other without gaps.
+	DecodeValues(dst []float32, window image.Rectangle) error
+}
+
+// CheckSamples checks that a source has this number of channels, and returns their dtype.
+func CheckSamples(src Values, channels int) (dataset.Dtype, error) {
+	n, dtype, err := src.Samples()
+	switch {
+	case err != nil:
+		return dtype, err
+	case n != channels:
+		return dtype, fmt.Errorf("transform: the image has %s, Depth16 wants %d", figures.Count(n, "channel", "channels"), channels)
+	case dtype == dataset.Dtype(0):
+		dtype = dataset.Float32
+	}
+	return dtype, nil
+}
+
+// Bands is a source that several goroutines can decode together.
+type Bands interface {
+	Image
+	// shares reports whether decodeBands works for a window of the image, and pays.
+	Shares(window image.Rectangle) bool
+	// decodeBands decodes a window on up to n goroutines. Instead of writing to one
+	// destination, they call use, each for other rows and at the same time. pix holds
+	// row from to row to-1 of the window until use returns.
+	DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error
+}
+
+const DefaultMaxPixels = 178_956_970
+
+func CheckSize(w, h, limit int) error {
+	if w < 1 || h < 1 {
+		return fmt.Errorf("transform: an image would become %s", figures.Pixels(w, h))
+	}
+	if w > limit/h {
+		return fmt.Errorf("transform: an image would become %s, more than the limit of %d (see MaxPixels)", figures.Pixels(w, h), limit)
+	}
+	return nil
+}

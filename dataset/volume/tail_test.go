@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // nrrdText is the header of 24 values of int16 in that encoding.
@@ -87,6 +88,7 @@ func TestDamageBeforeTheEndIsAnError(t *testing.T) {
 // to a thousandth; noise whose header claims the same; and a small volume with as many
 // zeros after it.
 func TestCompressedVolumesTakeNoMoreMemoryThanTheirSize(t *testing.T) {
+	testenv.OneGoroutine(t)
 	const size = 64 << 20
 	noise := make([]byte, 1<<20)
 	if _, err := io.ReadFull(rand.NewChaCha8([32]byte{5}), noise); err != nil {

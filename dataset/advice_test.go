@@ -134,7 +134,7 @@ func TestFilesOfNoOperatingSystemAreOpenedOnceInAdvance(t *testing.T) {
 		ds := imageFolder(t, fsys)
 		fsys.Opens() // by the scan
 		stop := ds.Foresee(datatest.Future{{-1, 0, 1, 2}, {1, 2}})
-		if got, want := fmt.Sprint(soon(fsys)), "["+ds.Path(0)+"]"; stop != nil && got != want {
+		if got, want := fmt.Sprint(soon(fsys)), "["+ds.Name(0)+"]"; stop != nil && got != want {
 			t.Errorf("opened %s, want %s, which shows of what kind they are", got, want)
 		}
 		if stop != nil {

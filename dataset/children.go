@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"io"
 )
 
 // openAll opens a Reader of every dataset, or of none.
@@ -37,7 +38,7 @@ func anyBatchReader(readers []Reader) bool {
 }
 
 // placeParts places a sample, without field f if r can leave it out.
-func placeParts(ctx context.Context, r Reader, i, f int, dst Slot) (int, Parts, error) {
+func placeParts(ctx context.Context, r Reader, i, f int, dst Slot) (int, io.ReaderAt, error) {
 	if p, ok := r.(PartReader); ok {
 		return p.PlaceParts(ctx, i, f, dst)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 )
@@ -150,7 +151,7 @@ func (r concatReader) Place(ctx context.Context, i int, dst Slot) error {
 	return r.readers[child].Place(ctx, local, dst)
 }
 
-func (r concatReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, Parts, error) {
+func (r concatReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, io.ReaderAt, error) {
 	if err := CheckIndex(i, r.concat.Len()); err != nil {
 		return 0, nil, err
 	}

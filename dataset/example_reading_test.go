@@ -99,7 +99,7 @@ func ExamplePartReader() {
 		log.Fatal(err)
 	}
 	word := make([]byte, 4)
-	if err := parts.ReadPart(word, 9); err != nil {
+	if _, err := parts.ReadAt(word, 9); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%q of %d bytes, label %d\n", word, n, dataset.Row[int64](slot, 1))

@@ -17,14 +17,14 @@ func ExampleImageFolder() {
 		"dog/pluto.jpg":      {Data: []byte("\xff\xd8 pluto")},
 		"dog/2020/goofy.png": {Data: []byte("\x89PNG goofy")},
 	}
-	photos, err := dataset.ImageFolder(fsys, dataset.MaxFileSize(64<<20))
+	photos, err := dataset.ImageFolder(fsys, dataset.MaxBytes(64<<20))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(photos.Classes(), photos.Labels())
 	fmt.Println(photos.Spec())
-	for i := range photos.Len() {
-		fmt.Println(photos.Path(i), photos.Label(i))
+	for i, label := range photos.Labels() {
+		fmt.Println(photos.Name(i), label)
 	}
 	// Output:
 	// [cat dog] [0 1 1]
@@ -32,6 +32,26 @@ func ExampleImageFolder() {
 	// cat/tom.jpg 0
 	// dog/pluto.jpg 1
 	// dog/2020/goofy.png 1
+}
+
+// Recordings of a word, in a folder for each.
+func ExampleFiles() {
+	fsys := fstest.MapFS{
+		"no/a.wav":   {Data: []byte("RIFF…")},
+		"yes/b.wav":  {Data: []byte("RIFF…")},
+		"yes/c.wav":  {Data: []byte("RIFF…")},
+		"yes/notes":  {Data: []byte("by Ann")},
+		"README.txt": {},
+	}
+	words, err := dataset.Files(fsys, "audio", []string{".wav"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(words, words.Classes(), words.Labels())
+	fmt.Println(words.Spec(), words.Name(2))
+	// Output:
+	// 3 files of 2 classes [no yes] [0 1 1]
+	// audio uint8 (n), label int64 () yes/c.wav
 }
 
 // Images to be classified have no labels.
@@ -44,7 +64,7 @@ func ExampleNoClasses() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(photos, photos.Spec(), photos.Path(1))
+	fmt.Println(photos, photos.Spec(), photos.Name(1))
 	// Output: 2 images image uint8 (n) more/2.jpg
 }
 

@@ -53,7 +53,7 @@ func TestImageFolderPlacesFileAndLabel(t *testing.T) {
 		if got := string(dataset.Row[uint8](slot, 0)); got != want {
 			t.Errorf("sample %d holds %q, want %q", i, got, want)
 		}
-		if got, want := dataset.Row[int64](slot, 1)[0], int64(f.Label(i)); got != want {
+		if got, want := dataset.Row[int64](slot, 1)[0], int64(f.Labels()[i]); got != want {
 			t.Errorf("label of sample %d is %d, want %d", i, got, want)
 		}
 	}
@@ -87,23 +87,23 @@ func TestFileAboveTheLimitIsAnErrorAndTakesNoMemory(t *testing.T) {
 	if err := os.Truncate(filepath.Join(root, "cat", "c.jpg"), 40<<30); err != nil {
 		t.Skipf("cannot make a sparse file of 40 GB here: %v", err)
 	}
-	f := imageFolder(t, os.DirFS(root), dataset.MaxFileSize(5))
+	f := imageFolder(t, os.DirFS(root), dataset.MaxBytes(5))
 	if _, err := dataset.At(t.Context(), f, 0); err != nil {
 		t.Errorf("file of the largest size: %v", err)
 	}
 	_, err := dataset.At(t.Context(), f, 1)
-	if want := "dataset: sample 1 (cat/b.jpg): file of 6 bytes, more than MaxFileSize(5)"; err == nil || err.Error() != want {
+	if want := "dataset: sample 1 (cat/b.jpg): file of 6 bytes, more than MaxBytes(5)"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	f = imageFolder(t, os.DirFS(root))
 	if n := allocs.Bytes(1<<16, func() { _, err = dataset.At(t.Context(), f, 2) }); n > 1<<16 {
 		t.Errorf("%d bytes allocated for a file that is refused", n)
 	}
-	if want := "dataset: sample 2 (cat/c.jpg): file of 42949672960 bytes, more than MaxFileSize(268435456)"; err == nil || err.Error() != want {
+	if want := "dataset: sample 2 (cat/c.jpg): file of 42949672960 bytes, more than MaxBytes(268435456)"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
-	if _, err := dataset.ImageFolder(pets, dataset.MaxFileSize(0)); err == nil {
-		t.Error("MaxFileSize(0) gives no error")
+	if _, err := dataset.ImageFolder(pets, dataset.MaxBytes(0)); err == nil {
+		t.Error("MaxBytes(0) gives no error")
 	}
 }
 
@@ -119,9 +119,9 @@ func TestFileThatChangesIsReadToItsEnd(t *testing.T) {
 			t.Errorf("file of 1000 bytes, %d promised: got %d bytes", promised, len(got))
 		}
 	}
-	f := imageFolder(t, datatest.Promising{FS: pets, Content: "123456", Size: 1}, dataset.MaxFileSize(5))
+	f := imageFolder(t, datatest.Promising{FS: pets, Content: "123456", Size: 1}, dataset.MaxBytes(5))
 	if _, err := dataset.At(t.Context(), f, 1); err == nil {
-		t.Error("a file that grew above MaxFileSize gives no error")
+		t.Error("a file that grew above MaxBytes gives no error")
 	}
 }
 

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 )
 
@@ -157,7 +158,7 @@ func (r *mapReader) Place(ctx context.Context, i int, dst Slot) error {
 }
 
 // PlaceParts leaves field f out only if there is no function, which may read it.
-func (r *mapReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, Parts, error) {
+func (r *mapReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, io.ReaderAt, error) {
 	k := slices.Index(r.shared, f)
 	if r.f != nil || k < 0 {
 		return 0, nil, r.Place(ctx, i, dst)

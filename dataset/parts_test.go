@@ -3,6 +3,7 @@ package dataset_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 
@@ -44,7 +45,7 @@ func (r *drawerReader) Place(_ context.Context, i int, dst dataset.Slot) error {
 	return nil
 }
 
-func (r *drawerReader) PlaceParts(_ context.Context, i, f int, dst dataset.Slot) (int, dataset.Parts, error) {
+func (r *drawerReader) PlaceParts(_ context.Context, i, f int, dst dataset.Slot) (int, io.ReaderAt, error) {
 	if f != 0 {
 		return 0, nil, fmt.Errorf("field %d is not ragged uint8", f)
 	}
@@ -52,9 +53,8 @@ func (r *drawerReader) PlaceParts(_ context.Context, i, f int, dst dataset.Slot)
 	return len(r.file), r, nil
 }
 
-func (r *drawerReader) ReadPart(to []byte, offset int) error {
-	copy(to, r.file[offset:])
-	return nil
+func (r *drawerReader) ReadAt(to []byte, offset int64) (int, error) {
+	return copy(to, r.file[offset:]), nil
 }
 
 type drawerBatchReader struct{ drawerReader }
@@ -118,7 +118,7 @@ func TestCombinationsPassPartsOn(t *testing.T) {
 				}
 			} else {
 				got := make([]byte, 2)
-				if err := parts.ReadPart(got, 4); err != nil || n != 10 || !slices.Equal(got, want) {
+				if _, err := parts.ReadAt(got, 4); err != nil || n != 10 || !slices.Equal(got, want) {
 					t.Errorf("bytes 4 and 5 of %d are %v, want %v: %v", n, got, want, err)
 				}
 			}

@@ -12,18 +12,18 @@ import (
 
 func TestErrorsOfTheSampleAndOfTheMomentAreToldApart(t *testing.T) {
 	for _, c := range []struct {
-		err               error
-		mayPass, persists bool
+		err  error
+		want bool
 	}{
-		{nil, false, false},
-		{errors.New("cut at byte 7"), false, false},
-		{os.ErrDeadlineExceeded, true, false},
-		{objects.ErrExpired, true, false},
-		{objects.ErrReplaced, true, true},
-		{fmt.Errorf("shard 3: %w", errors.Join(errors.New("close"), fmt.Errorf("read: %w", objects.ErrReplaced))), true, true},
+		{nil, false},
+		{errors.New("cut at byte 7"), false},
+		{os.ErrDeadlineExceeded, true},
+		{objects.ErrExpired, true},
+		{objects.ErrReplaced, true},
+		{fmt.Errorf("shard 3: %w", errors.Join(errors.New("close"), fmt.Errorf("read: %w", objects.ErrReplaced))), true},
 	} {
-		if mayPass, persists := dataset.MayPass(c.err), dataset.Persists(c.err); mayPass != c.mayPass || persists != c.persists {
-			t.Errorf("%v: may pass %v, persists %v; want %v, %v", c.err, mayPass, persists, c.mayPass, c.persists)
+		if got := dataset.MayPass(c.err); got != c.want {
+			t.Errorf("%v: %v, want %v", c.err, got, c.want)
 		}
 	}
 }

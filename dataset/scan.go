@@ -28,31 +28,35 @@ var otherImages = []string{
 	".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", // cameras' raw data
 }
 
-// scanClasses finds the classes, sorted by name, and their images, which have one of the
-// extensions in types.
-func scanClasses(fsys fs.FS, types []string) ([]folderClass, error) {
-	top, err := readFolder(fsys, ".", types)
+// A scanner finds the files of a [Folder].
+type scanner struct {
+	fsys       fs.FS
+	extensions []string // of the files
+	others     []string // of files that are counted
+}
+
+// classes finds the classes, sorted by name, and their files, or one class of all files.
+func (s *scanner) classes(flat bool) ([]folderClass, error) {
+	if flat {
+		all, err := s.class(".")
+		return []folderClass{all}, err
+	}
+	top, err := s.readFolder(".")
 	if err != nil {
 		return nil, err
 	}
 	if len(top.folders) == 0 {
-		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of images per class at the top, found %s and no folder (NoClasses takes images without classes)", figures.Count(top.entries, "file", "files"))
+		return nil, fmt.Errorf("dataset: folder: no class: want a folder per class at the top, found %s and no folder (NoClasses takes files without classes)", figures.Count(top.entries, "file", "files"))
 	}
 	classes := make([]folderClass, len(top.folders))
 	return classes, files.Scan(len(classes), files.Scanners, func(k int) (err error) {
-		classes[k], err = scanClass(fsys, top.folders[k], types)
+		classes[k], err = s.class(top.folders[k])
 		return err
 	})
 }
 
-// scanFlat makes one class of all images.
-func scanFlat(fsys fs.FS, types []string) ([]folderClass, error) {
-	all, err := scanClass(fsys, ".", types)
-	return []folderClass{all}, err
-}
-
-// scanClass finds the images of a class in the folder of that name, which is "." for all images.
-func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
+// class finds the files of a class in the folder of that name, which is "." for all.
+func (s *scanner) class(name string) (folderClass, error) {
 	var (
 		folders []*folder
 		errs    []error
@@ -64,15 +68,15 @@ func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 		at := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
 		if strings.Count(at, "/") >= scanDepth {
-			errs = append(errs, fmt.Errorf("dataset: image folder: %s: more than %d nested folders", at, scanDepth))
+			errs = append(errs, fmt.Errorf("dataset: folder: %s: more than %d nested folders", at, scanDepth))
 			break
 		}
-		f, err := readFolder(fsys, at, types)
+		f, err := s.readFolder(at)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		found += len(f.images)
+		found += len(f.files)
 		for _, ext := range f.skipped {
 			skipped[ext]++
 		}
@@ -84,7 +88,7 @@ func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 		if name == "." {
 			where = ""
 		}
-		errs = append(errs, fmt.Errorf("dataset: image folder: %sno image (%s)%s: the option Extensions adds others", where, strings.Join(types, " "), skippedText(skipped)))
+		errs = append(errs, fmt.Errorf("dataset: folder: %sno file (%s)%s", where, strings.Join(s.extensions, " "), skippedText(skipped)))
 	}
 	if len(errs) > 0 {
 		return folderClass{}, files.Join(errs)
@@ -94,25 +98,25 @@ func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 	})
 	images := make([]string, 0, found)
 	for _, f := range folders {
-		images = append(images, f.images...)
+		images = append(images, f.files...)
 	}
 	return folderClass{name, files.NewPaths(images), skipped}, nil
 }
 
-// folder is what one folder holds without hidden entries. folders and images are
+// folder is what one folder holds without hidden entries. folders and files are
 // paths from the root, sorted.
 type folder struct {
 	path    string
 	folders []string
-	images  []string
-	skipped []string // extensions of other images
+	files   []string
+	skipped []string // extensions of other files that are counted
 	entries int
 }
 
-func readFolder(fsys fs.FS, at string, types []string) (folder, error) {
-	entries, err := fs.ReadDir(fsys, at) // sorted by name
+func (s *scanner) readFolder(at string) (folder, error) {
+	entries, err := fs.ReadDir(s.fsys, at) // sorted by name
 	if err != nil {
-		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", files.Place(fsys, at), files.Cause(err))
+		return folder{}, fmt.Errorf("dataset: folder: read %s: %w", files.Place(s.fsys, at), files.Cause(err))
 	}
 	f := folder{path: at, entries: len(entries)}
 	for _, e := range entries {
@@ -122,7 +126,7 @@ func readFolder(fsys fs.FS, at string, types []string) (folder, error) {
 		p := path.Join(at, e.Name())
 		mode := e.Type()
 		if mode&fs.ModeSymlink != 0 {
-			if mode, err = followLink(fsys, p); err != nil {
+			if mode, err = followLink(s.fsys, p); err != nil {
 				return folder{}, err
 			}
 		}
@@ -130,10 +134,10 @@ func readFolder(fsys fs.FS, at string, types []string) (folder, error) {
 		case mode.IsDir():
 			f.folders = append(f.folders, p)
 		case !mode.IsRegular():
-		case hasExtension(p, types) != "":
-			f.images = append(f.images, p)
+		case hasExtension(p, s.extensions) != "":
+			f.files = append(f.files, p)
 		default:
-			if ext := hasExtension(p, otherImages); ext != "" {
+			if ext := hasExtension(p, s.others); ext != "" {
 				f.skipped = append(f.skipped, ext)
 			}
 		}
@@ -150,7 +154,7 @@ func followLink(fsys fs.FS, p string) (fs.FileMode, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("dataset: image folder: follow %s: %w", p, files.Cause(err))
+		return 0, fmt.Errorf("dataset: folder: follow %s: %w", p, files.Cause(err))
 	}
 	if target.IsDir() {
 		for outer := path.Dir(p); ; outer = path.Dir(outer) {

@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,7 +19,7 @@ import (
 func list(f *dataset.Folder) []string {
 	var got []string
 	for i := range f.Len() {
-		got = append(got, f.Path(i))
+		got = append(got, f.Name(i))
 	}
 	return got
 }
@@ -46,15 +47,15 @@ func TestWithoutClassesAllImagesAreTaken(t *testing.T) {
 	if got := list(f); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if got, want := f.String(), "8 images"; got != want || f.Classes() != nil || f.Labels() != nil || f.Label(7) != 0 {
-		t.Errorf("got %q, %v, %v, %d; want %q and no class", got, f.Classes(), f.Labels(), f.Label(7), want)
+	if got, want := f.String(), "8 images"; got != want || f.Classes() != nil || f.Labels() != nil {
+		t.Errorf("got %q, %v, %v; want %q and no class", got, f.Classes(), f.Labels(), want)
 	}
 	s, err := dataset.At(t.Context(), f, 1)
 	if err != nil || len(s) != 1 || string(dataset.ValuesOf[uint8](s["image"])) != "e" {
 		t.Errorf("got %v, %v; want the file alone", s, err)
 	}
 	_, err = dataset.ImageFolder(fstest.MapFS{"a.txt": {}, "b.heic": {}}, dataset.NoClasses())
-	if err == nil || !strings.HasPrefix(err.Error(), "dataset: image folder: no image (.jpg ") || !strings.HasSuffix(err.Error(), ", skipped 1 .heic: the option Extensions adds others") {
+	if err == nil || !strings.HasPrefix(err.Error(), "dataset: folder: no file (.jpg ") || !strings.HasSuffix(err.Error(), ", skipped 1 .heic") {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -67,13 +68,13 @@ func TestImageFolderSaysWhatIsWrong(t *testing.T) {
 		fsys fs.FS
 		want string
 	}{
-		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of images per class at the top, found 1 file and no folder (NoClasses takes images without classes)"},
+		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: folder: no class: want a folder per class at the top, found 1 file and no folder (NoClasses takes files without classes)"},
 		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
-			"dataset: image folder: class cat: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm): the option Extensions adds others\n" +
-				"dataset: image folder: class cow: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm): the option Extensions adds others"},
-		{"locked", locked{fstest.MapFS{"cat/a.jpg": {}, "cat/in/b.jpg": {}, "dog/a.jpg": {}}, "cat/in"}, "dataset: image folder: read cat/in: permission denied"},
-		{"locked root", locked{pets, "."}, "dataset: image folder: read .: permission denied"},
-		{"missing root", os.DirFS("no/such/folder"), "dataset: image folder: read no/such/folder: " + noFolder},
+			"dataset: folder: class cat: no file (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
+				"dataset: folder: class cow: no file (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
+		{"locked", locked{fstest.MapFS{"cat/a.jpg": {}, "cat/in/b.jpg": {}, "dog/a.jpg": {}}, "cat/in"}, "dataset: folder: read cat/in: permission denied"},
+		{"locked root", locked{pets, "."}, "dataset: folder: read .: permission denied"},
+		{"missing root", os.DirFS("no/such/folder"), "dataset: folder: read no/such/folder: " + noFolder},
 	} {
 		_, err := dataset.ImageFolder(c.fsys)
 		if err == nil {
@@ -106,9 +107,6 @@ func TestImageFolderSaysWhichImagesItSkips(t *testing.T) {
 		"cat/a.jpg": {}, "cat/b.HEIC": {}, "cat/in/c.heic": {}, "cat/notes.txt": {}, "cat/.x.heic": {},
 		"dog/a.avif": {}, "dog/b.png": {}, "dog/c.jfif": {}, "dog/d.heic/e.png": {}, "top.avif": {},
 	})
-	if got, want := f.Skipped(), (map[string]int{".heic": 2, ".avif": 1, ".jfif": 1}); !maps.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
 	if got, want := f.String(), "3 images of 2 classes, skipped 1 .avif, 2 .heic, 1 .jfif"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -116,7 +114,7 @@ func TestImageFolderSaysWhichImagesItSkips(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, err := dataset.ImageFolder(fstest.MapFS{"cat/a.heic": {}})
-	if err == nil || !strings.HasSuffix(err.Error(), ".pnm), skipped 1 .heic: the option Extensions adds others") {
+	if err == nil || !strings.HasSuffix(err.Error(), ".pnm), skipped 1 .heic") {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -131,7 +129,7 @@ func TestImageFolderReadsNamesThatAreNotUTF8(t *testing.T) {
 	}
 	write(t, filepath.Join(root, "caf\xe9", "na\xefve.jpg"), "image")
 	f := imageFolder(t, os.DirFS(root))
-	if got, want := f.Path(0), "caf\xe9/na\xefve.jpg"; got != want {
+	if got, want := f.Name(0), "caf\xe9/na\xefve.jpg"; got != want {
 		t.Errorf("path %q, want %q", got, want)
 	}
 	s, err := dataset.At(t.Context(), f, 0)
@@ -198,15 +196,36 @@ func TestImageFolderGivesUpOnEndlessNesting(t *testing.T) {
 // endless is a file system in which every folder holds another one.
 type endless struct{ fs.FS }
 
-func TestExtensionsAddFormats(t *testing.T) {
-	files := fstest.MapFS{"cat/a.HEIC": {}, "cat/b.jpg": {}, "cat/c.avif": {}}
-	f := imageFolder(t, files, dataset.Extensions(".heic", ".x"))
-	if got, want := f.String(), "2 images of 1 class, skipped 1 .avif"; got != want {
+func TestFilesOfAnyKindHaveClasses(t *testing.T) {
+	fsys := fstest.MapFS{"no/a.WAV": {Data: []byte("a")}, "no/b.jpg": {}, "yes/in/c.wav": {Data: []byte("c")}, "yes/d.flac": {Data: []byte("dd")}}
+	f, err := dataset.Files(fsys, "audio", []string{".wav", ".flac"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := list(f), []string{"no/a.WAV", "yes/d.flac", "yes/in/c.wav"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := fmt.Sprint(f, f.Spec(), f.Labels()), "3 files of 2 classes audio uint8 (n), label int64 () [0 1 1]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, wrong := range []string{"", ".", "heic", ".tar.gz"} {
-		if _, err := dataset.ImageFolder(files, dataset.Extensions(wrong)); err == nil {
-			t.Errorf("Extensions(%q) is no error", wrong)
+	if s, err := dataset.At(t.Context(), f, 1); err != nil || string(s["audio"].Bytes()) != "dd" {
+		t.Errorf("got %v, %v", s, err)
+	}
+	if f, err := dataset.Files(fsys, "audio", []string{".wav"}, dataset.NoClasses()); err != nil || f.String() != "2 files" || f.Classes() != nil {
+		t.Errorf("without classes: %v, %v", f, err)
+	}
+	for _, wrong := range [][]string{{""}, {"."}, {"wav"}, {".tar.gz"}, nil} {
+		if _, err := dataset.Files(fsys, "audio", wrong); err == nil {
+			t.Errorf("extensions %q are no error", wrong)
+		}
+	}
+	for want, c := range map[string]func() (*dataset.Folder, error){
+		"dataset: Files: the file system is nil":        func() (*dataset.Folder, error) { return dataset.Files(nil, "x", []string{".wav"}) },
+		"dataset: folder: class no: no file (.flac)":    func() (*dataset.Folder, error) { return dataset.Files(fsys, "x", []string{".flac"}) },
+		"dataset: spec: two fields are named \"label\"": func() (*dataset.Folder, error) { return dataset.Files(fsys, "label", []string{".wav"}) },
+	} {
+		if _, err := c(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -74,8 +74,8 @@ func (k *Kind) UnmarshalText(name []byte) error {
 	return nil
 }
 
-// IsBoxes reports whether k is one of the three formats of boxes.
-func (k Kind) IsBoxes() bool { return k >= BoxesXYXY && k <= BoxesCXCYWH }
+// isBoxes reports whether k is one of the three formats of boxes.
+func (k Kind) isBoxes() bool { return k >= BoxesXYXY && k <= BoxesCXCYWH }
 
 // Elements is the number of values in one sample of the field. In a ragged
 // field it is the number of values in one element.
@@ -170,7 +170,7 @@ func (s Spec) checkKind(f Field) error {
 		return nil
 	case f.Kind != Plain && f.Kind != Masks && f.Kind != KeyPoints:
 		return fmt.Errorf("of %q: want an image", f.Of)
-	case !f.Ragged || !of.Ragged || !of.Kind.IsBoxes() && (of.Kind != KeyPoints || f.Kind != Plain):
+	case !f.Ragged || !of.Ragged || !of.Kind.isBoxes() && (of.Kind != KeyPoints || f.Kind != Plain):
 		return fmt.Errorf("of %q: want ragged fields with a row per element, of boxes or keypoints", f.Of)
 	}
 	return nil

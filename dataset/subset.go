@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 )
 
@@ -93,7 +94,7 @@ func (r subsetReader) Place(ctx context.Context, i int, dst Slot) error {
 	return r.Reader.Place(ctx, r.subset.indices[i], dst)
 }
 
-func (r subsetReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, Parts, error) {
+func (r subsetReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, io.ReaderAt, error) {
 	if err := CheckIndex(i, r.subset.Len()); err != nil {
 		return 0, nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Values are one field of all samples, in memory. [Named] makes them.
-type Values struct {
+// NamedValues are one field of all samples, in memory. [Named] makes them.
+type NamedValues struct {
 	name   string
 	values any
 }
@@ -19,14 +19,14 @@ type Values struct {
 //   - a slice of slices [][]T, all of one length, a row per sample,
 //
 // where T is a type of [Element], or a type whose underlying type is one.
-func Named(name string, values any) Values { return Values{name, values} }
+func Named(name string, values any) NamedValues { return NamedValues{name, values} }
 
 // Tensors makes a dataset of fields in memory, as PyTorch's TensorDataset does.
 // All fields have the same number of samples.
 //
 // The values are not copied, so they must not change while the dataset is used.
 // gorgonia's tensors become a [Tensor] with tensors.FromDense of package loader/tensors.
-func Tensors(fields ...Values) (Dataset, error) {
+func Tensors(fields ...NamedValues) (Dataset, error) {
 	t := new(tensors)
 	if len(fields) == 0 {
 		return nil, errors.New("dataset: Tensors: no fields")

@@ -69,23 +69,23 @@ func TestTensorsCopiesNothing(t *testing.T) {
 
 func TestTensorsSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
-		fields []dataset.Values
+		fields []dataset.NamedValues
 		want   string
 	}{
 		{nil, "dataset: Tensors: no fields"},
-		{[]dataset.Values{dataset.Named("a", []int{1, 2}), dataset.Named("b", []int{1})},
+		{[]dataset.NamedValues{dataset.Named("a", []int{1, 2}), dataset.Named("b", []int{1})},
 			`dataset: Tensors: field "b" has 1 samples, field "a" has 2`},
-		{[]dataset.Values{dataset.Named("a", []int{1}), dataset.Named("a", []int{1})}, `dataset: spec: two fields are named "a"`},
-		{[]dataset.Values{dataset.Named("a", nil)}, `dataset: Tensors: field "a": values of type <nil>: want a slice or a dataset.Tensor`},
-		{[]dataset.Values{dataset.Named("a", 3), dataset.Named("b", []string{"x"})},
+		{[]dataset.NamedValues{dataset.Named("a", []int{1}), dataset.Named("a", []int{1})}, `dataset: spec: two fields are named "a"`},
+		{[]dataset.NamedValues{dataset.Named("a", nil)}, `dataset: Tensors: field "a": values of type <nil>: want a slice or a dataset.Tensor`},
+		{[]dataset.NamedValues{dataset.Named("a", 3), dataset.Named("b", []string{"x"})},
 			`dataset: Tensors: field "a": values of type int: want a slice or a dataset.Tensor` + "\n" +
 				`dataset: Tensors: field "b": values of type string, which has no fixed size`},
-		{[]dataset.Values{dataset.Named("a", [][]int{{1, 2}, {3}})}, `dataset: Tensors: field "a": row 1 has 1 values, row 0 has 2`},
-		{[]dataset.Values{dataset.Named("a", [][]int{})}, `dataset: Tensors: field "a": no rows, so their length is unknown`},
-		{[]dataset.Values{dataset.Named("a", [][]int{{}})}, `dataset: spec: field "a": shape (0) has a dimension below 1`},
-		{[]dataset.Values{dataset.Named("a", dataset.NewTensor(dataset.Float64, nil, make([]byte, 8)))},
+		{[]dataset.NamedValues{dataset.Named("a", [][]int{{1, 2}, {3}})}, `dataset: Tensors: field "a": row 1 has 1 values, row 0 has 2`},
+		{[]dataset.NamedValues{dataset.Named("a", [][]int{})}, `dataset: Tensors: field "a": no rows, so their length is unknown`},
+		{[]dataset.NamedValues{dataset.Named("a", [][]int{{}})}, `dataset: spec: field "a": shape (0) has a dimension below 1`},
+		{[]dataset.NamedValues{dataset.Named("a", dataset.NewTensor(dataset.Float64, nil, make([]byte, 8)))},
 			`dataset: Tensors: field "a": a scalar tensor: want a first dimension, the number of samples`},
-		{[]dataset.Values{dataset.Named("a", dataset.Tensor{})}, `dataset: Tensors: field "a": values of type dataset.Tensor: want a slice or a dataset.Tensor`},
+		{[]dataset.NamedValues{dataset.Named("a", dataset.Tensor{})}, `dataset: Tensors: field "a": values of type dataset.Tensor: want a slice or a dataset.Tensor`},
 	} {
 		_, err := dataset.Tensors(c.fields...)
 		if err == nil || err.Error() != c.want {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -82,13 +83,13 @@ func (r ableReader) PlaceBatch(ctx context.Context, indices []int, dst dataset.S
 	return nil
 }
 
-func (r ableReader) PlaceParts(_ context.Context, i, _ int, dst dataset.Slot) (int, dataset.Parts, error) {
+func (r ableReader) PlaceParts(_ context.Context, i, _ int, dst dataset.Slot) (int, io.ReaderAt, error) {
 	r.parts.Add(1)
 	dataset.Set(dst, 0, int64(i))
 	return i + 1, r, nil
 }
 
-func (r ableReader) ReadPart([]byte, int) error { return nil }
+func (r ableReader) ReadAt(to []byte, _ int64) (int, error) { return len(to), nil }
 
 // birds is a dataset as a user writes it around another one.
 type birds struct {

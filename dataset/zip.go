@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 )
 
@@ -118,7 +119,7 @@ func (r zipReader) Place(ctx context.Context, i int, dst Slot) error {
 }
 
 // PlaceParts leaves field f out if the dataset that has it can. The others place theirs.
-func (r zipReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (n int, parts Parts, err error) {
+func (r zipReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (n int, parts io.ReaderAt, err error) {
 	if err := CheckIndex(i, r.zip.n); err != nil {
 		return 0, nil, err
 	}

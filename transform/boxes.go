@@ -37,7 +37,7 @@ func (f BoxFormat) check() error {
 
 // formatOf is the format of a kind of fields, if it is one of boxes.
 func formatOf(k dataset.Kind) (BoxFormat, bool) {
-	return BoxFormat(k - dataset.BoxesXYXY), k.IsBoxes()
+	return BoxFormat(k - dataset.BoxesXYXY), k >= dataset.BoxesXYXY && k <= dataset.BoxesCXCYWH
 }
 
 // kind is the inverse of formatOf.

@@ -68,9 +68,9 @@ func TestPhotosAreTorchvisions(t *testing.T) {
 		if testing.Short() && i%20 != 0 { // emulators are slow
 			continue
 		}
-		want, ok := golden.Photos[path.Base(photos.Path(i))]
+		want, ok := golden.Photos[path.Base(photos.Name(i))]
 		if !ok {
-			t.Fatalf("%s has no golden sums", photos.Path(i))
+			t.Fatalf("%s has no golden sums", photos.Name(i))
 		}
 		eval := []transform.Item{transform.Resize(256), transform.CenterCrop(224)}
 		train := []transform.Item{transform.Crop(want.Box[0], want.Box[1], want.Box[2], want.Box[3]), transform.Resize([2]int{224, 224})}
@@ -89,7 +89,7 @@ func TestPhotosAreTorchvisions(t *testing.T) {
 		} {
 			for source, ds := range sources {
 				if got := sum(t, ds, i, append(c.steps[0], c.steps[1]...)); got != c.want {
-					t.Errorf("%s as %s: %s has other bits than torchvision's", photos.Path(i), source, c.name)
+					t.Errorf("%s as %s: %s has other bits than torchvision's", photos.Name(i), source, c.name)
 				}
 			}
 		}
@@ -136,7 +136,7 @@ func TestOneReaderTakesAllPhotos(t *testing.T) {
 		for i := range photos.Len() {
 			i = (i * 131 * (round + 1)) % photos.Len() // so that sizes alternate
 			if err := used.Place(context.Background(), i, slot); err != nil {
-				t.Fatalf("%s: %v", photos.Path(i), err)
+				t.Fatalf("%s: %v", photos.Name(i), err)
 			}
 			if round == 1 && i%5 == 0 {
 				fresh, err := dataset.At(context.Background(), ds, i)
@@ -144,7 +144,7 @@ func TestOneReaderTakesAllPhotos(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.Equal(dataset.Row[float32](slot, 0), dataset.ValuesOf[float32](fresh["image"])) {
-					t.Errorf("%s: a used reader gives other pixels", photos.Path(i))
+					t.Errorf("%s: a used reader gives other pixels", photos.Name(i))
 				}
 			}
 		}

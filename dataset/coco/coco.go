@@ -138,9 +138,9 @@ func WithoutEmpty() Option { return Option{func(c *config) { c.noEmpty = true }}
 // torchvision does. transform.SanitizeBoundingBoxes removes them.
 func AnyBoxes() Option { return Option{func(c *config) { c.anyBoxes = true }} }
 
-// MaxFileSize sets how many bytes an image file may have. A larger file is an error when
+// MaxBytes sets how many bytes an image file may have. A larger file is an error when
 // it is read. The default is 256 MiB.
-func MaxFileSize(bytes int64) Option { return Option{func(c *config) { c.maxFile = bytes }} }
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.maxFile = bytes }} }
 
 // Open reads the annotation file of that name in fsys:
 //
@@ -182,7 +182,7 @@ func (c *config) check() error {
 		errs = append(errs, errors.New("coco: Panoptic cannot be combined with Masks or KeyPoints"))
 	}
 	if c.maxFile < 1 {
-		errs = append(errs, fmt.Errorf("coco: MaxFileSize(%d): want 1 or more", c.maxFile))
+		errs = append(errs, fmt.Errorf("coco: MaxBytes(%d): want 1 or more", c.maxFile))
 	}
 	return errors.Join(errs...)
 }

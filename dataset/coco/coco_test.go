@@ -207,7 +207,7 @@ func TestErrorsNameFileAndAnnotation(t *testing.T) {
 	for want, option := range map[string]coco.Option{
 		"coco: Masks(0): want 1 byte or more":  coco.Masks(0),
 		"coco: KeyPoints(-1): want 0 to 65536": coco.KeyPoints(-1),
-		"coco: MaxFileSize(0): want 1 or more": coco.MaxFileSize(0),
+		"coco: MaxBytes(0): want 1 or more":    coco.MaxBytes(0),
 	} {
 		if _, err := open(t, park, option); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -216,12 +216,12 @@ func TestErrorsNameFileAndAnnotation(t *testing.T) {
 }
 
 func TestLimitsAreErrorsOfTheSample(t *testing.T) {
-	ds, err := open(t, park, coco.Masks(11), coco.MaxFileSize(5))
+	ds, err := open(t, park, coco.Masks(11), coco.MaxBytes(5))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{
-		"dataset: sample 0 (train/a/person.jpg): coco: file of 6 bytes, more than MaxFileSize(5)",
+		"dataset: sample 0 (train/a/person.jpg): coco: file of 6 bytes, more than MaxBytes(5)",
 		"",
 		"dataset: sample 2 (train/a/dogs.jpg): coco: image 9: 2 masks of 3×2 pixels are more than Masks(11)",
 	} {

@@ -40,7 +40,7 @@ type tableField struct {
 // The format is RFC 4180, as [encoding/csv] reads it: a line break \r\n within quotes becomes \n.
 // The file may be compressed by gzip. The first row names the columns, unless [NoHeader] is
 // given. Columns that no field uses are skipped. Errors name the file, the line
-// and the column. [MemoryLimit] limits the values, not the file. A row has at
+// and the column. [MaxBytes] limits the values, not the file. A row has at
 // most 16 MiB, and no more delimiters (those within quotes count) than about 10,000 and one for
 // every 6 bytes of the file, as it is compressed.
 func Open(fsys fs.FS, file string, fields []Field, options ...Option) (*Table, error) {

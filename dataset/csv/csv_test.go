@@ -161,8 +161,8 @@ func TestCSVSaysWhatIsWrong(t *testing.T) {
 		{"a\n1\n", []csv.Field{csv.Vector[int]("x")}, nil, "csv: field \"x\": no columns"},
 		{"a\n1\n", nil, nil, "dataset: spec: no fields"},
 		{"a\n1\n", append(a, a...), nil, "dataset: spec: two fields are named \"x\""},
-		{"a\n1\n2\n", a, []csv.Option{csv.MemoryLimit(17)}, "csv: read t.csv: line 3: 18 bytes of values so far, more than MemoryLimit(17)"},
-		{"a\n1\n\"" + strings.Repeat("x\n", 10000), a, []csv.Option{csv.MemoryLimit(100)}, "csv: read t.csv: after line 2: a row of more than 100 bytes"},
+		{"a\n1\n2\n", a, []csv.Option{csv.MaxBytes(17)}, "csv: read t.csv: line 3: 18 bytes of values so far, more than MaxBytes(17)"},
+		{"a\n1\n\"" + strings.Repeat("x\n", 10000), a, []csv.Option{csv.MaxBytes(100)}, "csv: read t.csv: after line 2: a row of more than 100 bytes"},
 		{"a\n1\n" + strings.Repeat("x", 16<<20+8192), a, nil, "csv: read t.csv: after line 2: a row of more than 16777216 bytes"},
 		{"a" + strings.Repeat(",", 1<<15), a, nil, "csv: read t.csv: after line 0: a row of 20479 delimiters \",\": damaged or hostile: more memory than 32769 bytes of input may take"},
 		{"b,a,c\r1,2,3\r4,5,6\r", a, nil, "csv: read t.csv: line 1: a carriage return in \"c\\r1\": want lines to end in \\n or \\r\\n"},
@@ -260,13 +260,13 @@ func FuzzCSV(f *testing.F) {
 	f.Add("1;2;x\n3;NA;\"y\n\"\n", ';', true)
 	f.Fuzz(func(t *testing.T, text string, comma rune, noHeader bool) {
 		names := []string{"a", "b", "c"}
-		options := []csv.Option{csv.Delimiter(comma), csv.Missing("NA"), csv.FillMissing(0), csv.MemoryLimit(1 << 20)}
+		options := []csv.Option{csv.Delimiter(comma), csv.Missing("NA"), csv.FillMissing(0), csv.MaxBytes(1 << 20)}
 		if noHeader {
 			names, options = []string{"0", "1", "2"}, append(options, csv.NoHeader())
 		}
 		var table *csv.Table
 		var err error
-		const granted = 8 << 20 // MemoryLimit, with the smaller memory that grew to it
+		const granted = 8 << 20 // MaxBytes, with the smaller memory that grew to it
 		hostile.Bounded(t, len(text), granted, func() {
 			table, err = readCSV(text, []csv.Field{
 				csv.Vector[float32]("x", names[0], names[1]), csv.Category("y", names[2]), csv.Text("z", names[2]), csv.Scalar[int16]("w", names[0]),

@@ -19,9 +19,9 @@ type config struct {
 	fill     *float64
 }
 
-// MemoryLimit sets how many bytes of values the table may hold in memory. More
+// MaxBytes sets how many bytes of values the table may hold in memory. More
 // is an error. The default is 1 GiB.
-func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 // Delimiter sets the character between columns. The default is a comma.
 func Delimiter(r rune) Option { return Option{func(c *config) { c.comma = r }} }
@@ -49,7 +49,7 @@ func FillMissing(v float64) Option { return Option{func(c *config) { c.fill = &v
 func (c *config) check() error {
 	var errs []error
 	if c.limit < 1 {
-		errs = append(errs, fmt.Errorf("csv: MemoryLimit(%d): want 1 or more", c.limit))
+		errs = append(errs, fmt.Errorf("csv: MaxBytes(%d): want 1 or more", c.limit))
 	}
 	valid := func(r rune) bool {
 		return r != 0 && r != '"' && r != '\r' && r != '\n' && utf8.ValidRune(r) && r != utf8.RuneError

@@ -229,7 +229,7 @@ func (r *reader) add(row []string) error {
 		r.used += int64(len(f.data) - before)
 	}
 	if r.used > int64(r.limit) {
-		return fmt.Errorf("line %d: %d bytes of values so far, more than MemoryLimit(%d)", r.line, r.used, int64(r.limit))
+		return fmt.Errorf("line %d: %d bytes of values so far, more than MaxBytes(%d)", r.line, r.used, int64(r.limit))
 	}
 	return nil
 }

@@ -20,10 +20,10 @@ type Option struct{ set func(*config) }
 
 type config struct{ limit int64 }
 
-// MemoryLimit sets how many bytes of samples may be held in memory, where all
+// MaxBytes sets how many bytes of samples may be held in memory, where all
 // workers share them. If samples that must be in memory do not fit, opening the
 // file is an error, and no memory is allocated. The default is 1 GiB.
-func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 // Open makes a dataset of the array in an IDX file, which may be compressed by
 // gzip. The first dimension of the array is the number of samples. field is the
@@ -32,7 +32,7 @@ func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit =
 // (0x0E). [dataset.Zip] joins several.
 //
 // Samples of up to 16 KiB are held in memory if all of them fit (see
-// [MemoryLimit]). Larger samples are read straight into their slots. The
+// [MaxBytes]). Larger samples are read straight into their slots. The
 // samples of a compressed file are always held in memory.
 func Open(fsys fs.FS, file, field string, options ...Option) (dataset.Dataset, error) {
 	c := config{limit: 1 << 30}
@@ -42,7 +42,7 @@ func Open(fsys fs.FS, file, field string, options ...Option) (dataset.Dataset, e
 		}
 	}
 	if c.limit < 1 {
-		return nil, fmt.Errorf("idx: MemoryLimit(%d): want 1 or more", c.limit)
+		return nil, fmt.Errorf("idx: MaxBytes(%d): want 1 or more", c.limit)
 	}
 	a, err := open(fsys, file, field, &c.limit)
 	if err != nil {

@@ -35,9 +35,9 @@ func TestIDXReadsEveryType(t *testing.T) {
 		plain := datatest.IDX(c.code, []int{2, 3}, c.values)
 		for name, data := range map[string][]byte{"plain": plain, "gzip": datatest.Gzip(plain)} {
 			for _, limit := range []int64{1, 1 << 20} {
-				got, err := idx.Open(fstest.MapFS{"x": {Data: data}}, "x", "x", idx.MemoryLimit(limit))
+				got, err := idx.Open(fstest.MapFS{"x": {Data: data}}, "x", "x", idx.MaxBytes(limit))
 				if limit == 1 && name == "gzip" {
-					if err == nil || !strings.Contains(err.Error(), "because they are compressed, MemoryLimit leaves 1") {
+					if err == nil || !strings.Contains(err.Error(), "because they are compressed, MaxBytes leaves 1") {
 						t.Errorf("error %v, want one of the limit", err)
 					}
 					continue
@@ -114,8 +114,8 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("% x\ngot  %s\nwant %s", c.data[:min(len(c.data), 30)], got, c.want)
 		}
 	}
-	_, err := idx.Open(fstest.MapFS{"x": {Data: good}}, "x", "x", idx.MemoryLimit(0))
-	if got, want := fmt.Sprint(err), "idx: MemoryLimit(0): want 1 or more"; got != want {
+	_, err := idx.Open(fstest.MapFS{"x": {Data: good}}, "x", "x", idx.MaxBytes(0))
+	if got, want := fmt.Sprint(err), "idx: MaxBytes(0): want 1 or more"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -123,7 +123,7 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 // TestAFileThatShrinksIsAnError cuts a file short after it was opened.
 func TestAFileThatShrinksIsAnError(t *testing.T) {
 	file := &fstest.MapFile{Data: datatest.IDX(0x0c, []int{2, 2}, []int32{1, 2, 3, 4})}
-	ds, err := idx.Open(fstest.MapFS{"x": file}, "x", "x", idx.MemoryLimit(1))
+	ds, err := idx.Open(fstest.MapFS{"x": file}, "x", "x", idx.MaxBytes(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,8 @@ func FuzzIDX(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var ds dataset.Dataset
 		var err error
-		hostile.Bounded(t, len(data), 3<<20, func() { // MemoryLimit, with the smaller memory that grew to it
-			ds, err = idx.Open(fstest.MapFS{"x": {Data: data}}, "x", "x", idx.MemoryLimit(1<<20))
+		hostile.Bounded(t, len(data), 3<<20, func() { // MaxBytes, with the smaller memory that grew to it
+			ds, err = idx.Open(fstest.MapFS{"x": {Data: data}}, "x", "x", idx.MaxBytes(1<<20))
 		})
 		if err != nil || ds.Len() == 0 {
 			return

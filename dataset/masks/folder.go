@@ -38,14 +38,14 @@ func newConfig(images, masks fs.FS, options []Option) (config, error) {
 		}
 	}
 	if c.max < 1 {
-		return c, fmt.Errorf("masks: MaxFileSize(%d): want 1 or more", c.max)
+		return c, fmt.Errorf("masks: MaxBytes(%d): want 1 or more", c.max)
 	}
 	return c, nil
 }
 
-// MaxFileSize sets how many bytes a file may have. A larger file is an error when it is
+// MaxBytes sets how many bytes a file may have. A larger file is an error when it is
 // read. The default is 256 MiB.
-func MaxFileSize(bytes int64) Option { return Option{func(c *config) { c.max = bytes }} }
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.max = bytes }} }
 
 // Suffixes sets what the names of images and of masks have before their extensions, after
 // the part that is the same. Files without it are skipped. For Cityscapes:

@@ -85,7 +85,7 @@ func TestFilesThatDoNotMatchAreErrors(t *testing.T) {
 		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaskExtensions(".npy")}, "masks: no masks (.npy)"},
 		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.ImageExtensions()}, "masks: extensions []: want one or more, each with its dot"},
 		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaskExtensions("png")}, `masks: extensions ["png"]: want one or more, each with its dot`},
-		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaxFileSize(0), {}}, "masks: MaxFileSize(0): want 1 or more"},
+		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaxBytes(0), {}}, "masks: MaxBytes(0): want 1 or more"},
 	} {
 		_, err := masks.Folder(c.images, c.masks, c.options...)
 		got := ""
@@ -102,13 +102,13 @@ func TestFilesThatDoNotMatchAreErrors(t *testing.T) {
 }
 
 func TestErrorsNameTheFile(t *testing.T) {
-	ds, err := masks.Pairs(tree("1.jpg", "2.jpg"), tree("2-long.png"), []masks.Pair{{"1.jpg", "1.png"}, {"2.jpg", "2-long.png"}}, masks.MaxFileSize(9))
+	ds, err := masks.Pairs(tree("1.jpg", "2.jpg"), tree("2-long.png"), []masks.Pair{{"1.jpg", "1.png"}, {"2.jpg", "2-long.png"}}, masks.MaxBytes(9))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{
 		"dataset: sample 0 (1.jpg): masks: read 1.png: file does not exist",
-		"dataset: sample 1 (2.jpg): masks: read 2-long.png: file of 10 bytes, more than MaxFileSize(9)",
+		"dataset: sample 1 (2.jpg): masks: read 2-long.png: file of 10 bytes, more than MaxBytes(9)",
 	} {
 		if _, err := dataset.At(t.Context(), ds, i); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

@@ -28,7 +28,7 @@ func ExampleOpen() {
 		}
 		fsys[field+".npy"] = &fstest.MapFile{Data: file.Bytes()}
 	}
-	features, err := npy.Open(fsys, "features.npy", "x", npy.MemoryLimit(1<<30))
+	features, err := npy.Open(fsys, "features.npy", "x", npy.MaxBytes(1<<30))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,10 +24,10 @@ type Option struct{ set func(*config) }
 
 type config struct{ limit int64 }
 
-// MemoryLimit sets how many bytes of samples may be held in memory, where all
+// MaxBytes sets how many bytes of samples may be held in memory, where all
 // workers share them. If samples that must be in memory do not fit, opening the
 // file is an error, and no memory is allocated. The default is 1 GiB.
-func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 func configOf(options []Option) (*config, error) {
 	c := &config{limit: 1 << 30}
@@ -37,7 +37,7 @@ func configOf(options []Option) (*config, error) {
 		}
 	}
 	if c.limit < 1 {
-		return nil, fmt.Errorf("npy: MemoryLimit(%d): want 1 or more", c.limit)
+		return nil, fmt.Errorf("npy: MaxBytes(%d): want 1 or more", c.limit)
 	}
 	return c, nil
 }
@@ -48,7 +48,7 @@ func configOf(options []Option) (*config, error) {
 // several.
 //
 // Samples of up to 16 KiB are held in memory if all of them fit (see
-// [MemoryLimit]). Larger samples are read straight into their slots. The
+// [MaxBytes]). Larger samples are read straight into their slots. The
 // samples of a compressed file or of an array in Fortran order are always held
 // in memory.
 func Open(fsys fs.FS, file, field string, options ...Option) (dataset.Dataset, error) {

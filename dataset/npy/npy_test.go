@@ -103,10 +103,10 @@ func TestNpyHoldsWhatNumPyWrote(t *testing.T) {
 		}
 		want.check(t, name, ds, "x")
 		// A byte of memory is not enough for arrays in Fortran order.
-		ds, err = npy.Open(fsys, name, "x", npy.MemoryLimit(1))
+		ds, err = npy.Open(fsys, name, "x", npy.MaxBytes(1))
 		fortran := strings.Contains(name, "-F") && bytes.Contains(g.Files[name], []byte("'fortran_order': True"))
 		if fortran && len(want.Shape) > 1 && want.Shape[0] > 0 {
-			if err == nil || !strings.Contains(err.Error(), "MemoryLimit") {
+			if err == nil || !strings.Contains(err.Error(), "MaxBytes") {
 				t.Errorf("%s: error %v, want one of the limit", name, err)
 			}
 			continue

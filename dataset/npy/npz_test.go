@@ -37,9 +37,9 @@ func TestNpzHoldsWhatNumPyWrote(t *testing.T) {
 			want.check(t, name, ds, field)
 		}
 		// 400 bytes hold z, which has to be put in C order, but not x.
-		ds, err = npy.OpenNpz(fsys, name, []string{"z", "x"}, npy.MemoryLimit(50*6*4+400))
+		ds, err = npy.OpenNpz(fsys, name, []string{"z", "x"}, npy.MaxBytes(50*6*4+400))
 		if name == "deflated.npz" {
-			if err == nil || !strings.Contains(err.Error(), `npy: read deflated.npz: member "x": 2400 bytes of samples to be held in memory because they are compressed, MemoryLimit leaves 400`) {
+			if err == nil || !strings.Contains(err.Error(), `npy: read deflated.npz: member "x": 2400 bytes of samples to be held in memory because they are compressed, MaxBytes leaves 400`) {
 				t.Errorf("error %v, want one of the limit", err)
 			}
 			continue
@@ -69,7 +69,7 @@ func TestWriteNpzWritesWhatNpzReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	datatest.Same(t, got, want)
-	got, err = npy.OpenNpz(datatest.SeekOnly{FS: fstest.MapFS{"x.npz": {Data: file.Bytes()}}}, "x.npz", nil, npy.MemoryLimit(1))
+	got, err = npy.OpenNpz(datatest.SeekOnly{FS: fstest.MapFS{"x.npz": {Data: file.Bytes()}}}, "x.npz", nil, npy.MaxBytes(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,8 +226,8 @@ func FuzzNpz(f *testing.F) {
 		fsys := fstest.MapFS{"x": {Data: data}}
 		var ds dataset.Dataset
 		var err error
-		hostile.Bounded(t, len(data), 3<<20, func() { // MemoryLimit, with the smaller memory that grew to it
-			ds, err = npy.OpenNpz(fsys, "x", nil, npy.MemoryLimit(1<<20))
+		hostile.Bounded(t, len(data), 3<<20, func() { // MaxBytes, with the smaller memory that grew to it
+			ds, err = npy.OpenNpz(fsys, "x", nil, npy.MaxBytes(1<<20))
 		})
 		if err != nil || ds.Len() == 0 {
 			return
@@ -254,7 +254,7 @@ func FuzzNpy(f *testing.F) {
 			}
 		}
 		var ds dataset.Dataset
-		hostile.Bounded(t, len(data), 3<<20, func() { ds, err = npy.Open(fsys, "x", "x", npy.MemoryLimit(1<<20)) })
+		hostile.Bounded(t, len(data), 3<<20, func() { ds, err = npy.Open(fsys, "x", "x", npy.MaxBytes(1<<20)) })
 		if err != nil || ds.Len() == 0 {
 			return
 		}

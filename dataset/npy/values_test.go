@@ -101,7 +101,7 @@ func TestRecordsThatFollowEachOtherAreReadTogether(t *testing.T) {
 		data[i] = byte(i * 7)
 	}
 	fsys := &datatest.CountedFS{MapFS: fstest.MapFS{"x.npy": {Data: npyFile(">f2", "500, 3", data)}}}
-	ds, err := npy.Open(fsys, "x.npy", "x", npy.MemoryLimit(100))
+	ds, err := npy.Open(fsys, "x.npy", "x", npy.MaxBytes(100))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestArraysPlaceWithoutAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, limit := range []int64{1, 1 << 20} {
-		ds, err := npy.Open(os.DirFS(dir), "x.npy", "x", npy.MemoryLimit(limit))
+		ds, err := npy.Open(os.DirFS(dir), "x.npy", "x", npy.MaxBytes(limit))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(photos.Path(i), sample["image"].Shape(), sample["label"].Data())
+		fmt.Println(photos.Name(i), sample["image"].Shape(), sample["label"].Data())
 	}
 	stats := client.Stats()
 	fmt.Println(stats.Requests, "requests,", stats.Bytes, "bytes")

@@ -34,7 +34,7 @@ func ExamplePhotos() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := packed.Write(ctx, f, photos, packed.Classes(files.Classes()...), packed.Names(files.Path)); err != nil {
+	if err := packed.Write(ctx, f, photos, packed.Classes(files.Classes()...), packed.Names(files.Name)); err != nil {
 		log.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -264,11 +264,11 @@ func TestPartsOutsideAFieldAreErrors(t *testing.T) {
 		t.Fatalf("%d bytes in parts %v: %v", n, parts, err)
 	}
 	to := make([]byte, 10)
-	if err := parts.ReadPart(to, size-10); err != nil || string(to) != "kkkkkkkkkk" {
+	if _, err := parts.ReadAt(to, int64(size)-10); err != nil || string(to) != "kkkkkkkkkk" {
 		t.Errorf("got %q, %v", to, err)
 	}
 	for _, offset := range []int{-1, size - 9, size, math.MaxInt - 5, math.MaxInt, math.MinInt} {
-		if err := parts.ReadPart(to, offset); err == nil {
+		if _, err := parts.ReadAt(to, int64(offset)); err == nil {
 			t.Errorf("10 bytes from byte %d give no error", offset)
 		}
 	}

@@ -51,7 +51,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 // PlaceParts leaves a large field out if the sample's checksum has been compared. So
 // the first epoch reads and checks everything. Of a far file it leaves nothing out: a part of
 // a field would be a request of its own, which takes longer than all of its bytes.
-func (r *reader) PlaceParts(ctx context.Context, i, f int, dst dataset.Slot) (int, dataset.Parts, error) {
+func (r *reader) PlaceParts(ctx context.Context, i, f int, dst dataset.Slot) (int, io.ReaderAt, error) {
 	if dataset.CheckIndex(i, r.n) != nil || r.far || r.unchecked(i) || r.layout.start(i+1)-r.layout.start(i) <= files.Small || !r.spec[f].Ragged {
 		return 0, nil, r.Place(ctx, i, dst)
 	}
@@ -74,14 +74,14 @@ type left struct {
 	size   int64
 }
 
-func (l *left) ReadPart(to []byte, offset int) error {
-	if offset < 0 || int64(offset) > l.size-int64(len(to)) {
-		return fmt.Errorf("packed: %d bytes from byte %d of a field of %d", len(to), offset, l.size)
+func (l *left) ReadAt(to []byte, offset int64) (int, error) {
+	if offset < 0 || offset > l.size-int64(len(to)) {
+		return 0, fmt.Errorf("packed: %d bytes from byte %d of a field of %d", len(to), offset, l.size)
 	}
-	if err := l.r.read(l.ctx, to, l.offset+int64(offset)); err != nil {
-		return fmt.Errorf("packed: %w", err)
+	if err := l.r.read(l.ctx, to, l.offset+offset); err != nil {
+		return 0, fmt.Errorf("packed: %w", err)
 	}
-	return nil
+	return len(to), nil
 }
 
 // place reads a sample, but only notes where field without is, unless that is -1.

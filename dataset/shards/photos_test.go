@@ -74,7 +74,7 @@ func TestPhotosInShardsAreTorchvisions(t *testing.T) {
 	}
 	labels := map[string]int64{}
 	for i := range photos.Len() {
-		labels[keyOf(photos.Path(i))] = int64(photos.Label(i))
+		labels[keyOf(photos.Name(i))] = int64(photos.Labels()[i])
 	}
 	made := ownShards(t, photos)
 	if python := os.Getenv(peersPython); python != "" {
@@ -136,14 +136,14 @@ func ownShards(t *testing.T, photos *dataset.Folder) []photoShards {
 	t.Helper()
 	dir := t.TempDir()
 	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
-	err := shards.WriteTar(t.Context(), dir+"/%03d.tar", photos, columns, shards.ShardSize(8<<20), shards.Keys(func(i int) string { return keyOf(photos.Path(i)) }))
+	err := shards.WriteTar(t.Context(), dir+"/%03d.tar", photos, columns, shards.ShardSize(8<<20), shards.Keys(func(i int) string { return keyOf(photos.Name(i)) }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var tfrecord bytes.Buffer
 	var samples [][]byte
 	err = dataset.Each(context.Background(), photos, func(i int, s dataset.Slot) error {
-		image, key := s.Cell(0).Bytes(), []byte(keyOf(photos.Path(i)))
+		image, key := s.Cell(0).Bytes(), []byte(keyOf(photos.Name(i)))
 		label := dataset.Row[int64](s, 1)[0]
 		tfrecord.Write(record(example(
 			feature("image", message(1, message(1, image))),

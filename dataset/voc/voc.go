@@ -74,9 +74,9 @@ func WithoutDifficult() Option { return Option{func(c *config) { c.difficult = f
 // format whose boxes begin at 0, and for evaluation with VOC's own numbers.
 func AsInFile() Option { return Option{func(c *config) { c.asInFile = true }} }
 
-// MaxFileSize sets how many bytes an image file may have. A larger file is an error when
+// MaxBytes sets how many bytes an image file may have. A larger file is an error when
 // it is read. The default is 256 MiB.
-func MaxFileSize(bytes int64) Option { return Option{func(c *config) { c.max = bytes }} }
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.max = bytes }} }
 
 func newConfig(options []Option) (config, error) {
 	c := config{classes: classes, difficult: true, max: 256 << 20}
@@ -89,7 +89,7 @@ func newConfig(options []Option) (config, error) {
 		return c, errors.New("voc: Classes(): want names")
 	}
 	if c.max < 1 {
-		return c, fmt.Errorf("voc: MaxFileSize(%d): want 1 or more", c.max)
+		return c, fmt.Errorf("voc: MaxBytes(%d): want 1 or more", c.max)
 	}
 	return c, nil
 }
@@ -145,7 +145,7 @@ func Segmentation(fsys fs.FS, set string, options ...Option) (*masks.Dataset, er
 	for k, id := range ids {
 		pairs[k] = masks.Pair{Image: "JPEGImages/" + id + ".jpg", Mask: "SegmentationClass/" + id + ".png"}
 	}
-	return masks.Pairs(fsys, fsys, pairs, masks.MaxFileSize(c.max))
+	return masks.Pairs(fsys, fsys, pairs, masks.MaxBytes(c.max))
 }
 
 // maxText is the size of the largest list and annotation that is read.

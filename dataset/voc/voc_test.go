@@ -144,8 +144,8 @@ func TestErrorsNameTheFile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for want, option := range map[string]voc.Option{
-		"voc: Classes(): want names":          voc.Classes(),
-		"voc: MaxFileSize(0): want 1 or more": voc.MaxFileSize(0),
+		"voc: Classes(): want names":       voc.Classes(),
+		"voc: MaxBytes(0): want 1 or more": voc.MaxBytes(0),
 	} {
 		if _, err := voc.Detection(devkit(horse), "train", option, voc.Option{}); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

@@ -60,7 +60,7 @@ func (c *core) outline(p *patient) error {
 
 func (c *core) checkSize(v *Volume) error {
 	if v.Bytes() > c.limit {
-		return fmt.Errorf("%v: %d bytes of values, more than MaxSize(%d)", dims(v.Shape), v.Bytes(), c.limit)
+		return fmt.Errorf("%v: %d bytes of values, more than MaxBytes(%d)", dims(v.Shape), v.Bytes(), c.limit)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func TestUnreadableHeaderNamesPatientAndFile(t *testing.T) {
 func TestPreparationsMustMakeWhatTheyOutline(t *testing.T) {
 	fsys := fstest.MapFS{"p.nrrd": nrrdFile(scanOf(0, 2, 3, 4))}
 	cohort := func(outlined, made int) (*volume.Cohort, error) {
-		return volume.Open(fsys, volume.Scan("ct", "{patient}.nrrd"), volume.Prepare(volume.Enlarge("", outlined, made)), volume.MaxSize(1000))
+		return volume.Open(fsys, volume.Scan("ct", "{patient}.nrrd"), volume.Prepare(volume.Enlarge("", outlined, made)), volume.MaxBytes(1000))
 	}
 	s, err := cohort(3, 3)
 	if err != nil {
@@ -126,7 +126,7 @@ func TestPreparationsMustMakeWhatTheyOutline(t *testing.T) {
 	} else {
 		release()
 	}
-	if _, err := cohort(1000, 1); err == nil || !strings.Contains(err.Error(), "48000 bytes of values, more than MaxSize(1000)") {
+	if _, err := cohort(1000, 1); err == nil || !strings.Contains(err.Error(), "48000 bytes of values, more than MaxBytes(1000)") {
 		t.Errorf("made too large: got %v", err)
 	}
 	liar, err := cohort(3, 2)

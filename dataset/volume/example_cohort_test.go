@@ -38,7 +38,7 @@ func clinicCohort() *volume.Cohort {
 	cohort, err := volume.Open(clinic(), // usually os.DirFS
 		volume.Scan("ct", "{patient}/ct.nrrd", volume.Fill(-1)),
 		volume.Mask("tumour", "{patient}/tumour.nrrd"),
-		volume.CacheSize(1<<30), volume.MaxSize(1<<30), volume.Tolerance(0.01))
+		volume.CacheSize(1<<30), volume.MaxBytes(1<<30), volume.Tolerance(0.01))
 	if err != nil {
 		log.Fatal(err)
 	}

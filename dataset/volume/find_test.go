@@ -123,7 +123,7 @@ func TestOptionalVolumesMayBeMissing(t *testing.T) {
 func TestWrongCohortsAreReportedTogether(t *testing.T) {
 	_, err := volume.Open(fstest.MapFS{}, volume.Scan("", "{patient}"), volume.Scan("ct", "ct.nrrd"), volume.Mask("ct", "", volume.As(dataset.Bool)),
 		volume.Mask("m", "{patient}", volume.Fill(-1)), volume.Mask("n", "{patient}", volume.Fill(0.5)), volume.Scan("o", "{patient}", volume.As(dataset.Int8), volume.Fill(-128)),
-		volume.CacheSize(-1), volume.MaxSize(0), volume.Tolerance(math.NaN()))
+		volume.CacheSize(-1), volume.MaxBytes(0), volume.Tolerance(math.NaN()))
 	want := `volume:  from {patient}: want a name
 volume: ct: pattern "ct.nrrd": want {patient} in it
 volume: two volumes are named "ct"
@@ -132,7 +132,7 @@ volume: ct: As(bool): want an integer of fixed size or a float
 volume: m: Fill(-1): want a value of uint8
 volume: n: Fill(0.5): want a value of uint8
 volume: CacheSize(-1): want 0 or more
-volume: MaxSize(0): want 1 or more
+volume: MaxBytes(0): want 1 or more
 volume: Tolerance(NaN): want 0 or more`
 	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
@@ -150,8 +150,8 @@ volume: Tolerance(NaN): want 0 or more`
 			t.Errorf("got %v, want %q in it", err, c.want)
 		}
 	}
-	if _, err := volume.Open(patients(1), volume.Scan("ct", "{patient}/ct.nrrd"), volume.MaxSize(239)); err == nil ||
-		!strings.Contains(err.Error(), "patient p0, ct (p0/ct.nrrd): (1, 4, 5, 6): 240 bytes of values, more than MaxSize(239)") {
+	if _, err := volume.Open(patients(1), volume.Scan("ct", "{patient}/ct.nrrd"), volume.MaxBytes(239)); err == nil ||
+		!strings.Contains(err.Error(), "patient p0, ct (p0/ct.nrrd): (1, 4, 5, 6): 240 bytes of values, more than MaxBytes(239)") {
 		t.Errorf("too large: got %v", err)
 	}
 }

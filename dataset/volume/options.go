@@ -66,9 +66,9 @@ func Prepare(steps ...Step) Option {
 // samples of a few patients at a time.
 func CacheSize(bytes int64) Option { return Option{func(c *config) { c.cacheSize = bytes }} }
 
-// MaxSize sets how many bytes the values of one volume may have, so that no
+// MaxBytes sets how many bytes the values of one volume may have, so that no
 // file can take all memory. The default is 4 GiB.
-func MaxSize(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 // Tolerance sets how far apart the corners of a patient's volumes may be in the
 // world, in voxels of the finest axis. The default is 0.01. Infinity means that
@@ -110,7 +110,7 @@ func (c *core) validate() error {
 		errs = append(errs, fmt.Errorf("volume: CacheSize(%d): want 0 or more", c.cacheSize))
 	}
 	if c.limit < 1 {
-		errs = append(errs, fmt.Errorf("volume: MaxSize(%d): want 1 or more", c.limit))
+		errs = append(errs, fmt.Errorf("volume: MaxBytes(%d): want 1 or more", c.limit))
 	}
 	if !(c.tolerance >= 0) {
 		errs = append(errs, fmt.Errorf("volume: Tolerance(%v): want 0 or more", c.tolerance))

@@ -30,8 +30,9 @@ func (j *job) identify(photos *dataset.Folder) (string, error) {
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s %d %t %q\n%v\n", j.Format, j.PerShard, j.Skip, photos.Classes(), samples)
+	labels := photos.Labels()
 	for i := range photos.Len() {
-		fmt.Fprintf(sum, "%q %d\n", photos.Path(i), photos.Label(i))
+		fmt.Fprintf(sum, "%q %d\n", photos.Name(i), labels[i])
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }

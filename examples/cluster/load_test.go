@@ -54,7 +54,7 @@ func TestShardsHaveThePixelsOfTheImages(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(dataset.ValuesOf[uint8](g["image"]), dataset.ValuesOf[uint8](w["image"])) || g["label"].Data() != w["label"].Data() {
-				t.Errorf("%s: sample %d differs from %s", format, i, folder.Path(i))
+				t.Errorf("%s: sample %d differs from %s", format, i, folder.Name(i))
 			}
 		}
 	}

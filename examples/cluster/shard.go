@@ -67,7 +67,7 @@ type writer interface {
 // create begins a shard. The number in the name of a tar shard is 0.
 func (j *job) create(ctx context.Context, photos *dataset.Folder, spec dataset.Spec, file string) (writer, error) {
 	if j.Format == "packed" {
-		return packed.Create(ctx, file, spec, packed.Classes(photos.Classes()...), packed.Names(photos.Path), packed.Source(j.ID))
+		return packed.Create(ctx, file, spec, packed.Classes(photos.Classes()...), packed.Names(photos.Name), packed.Source(j.ID))
 	}
 	w, err := shards.CreateTar(ctx, filepath.Join(filepath.Dir(file), "%d.tar"), spec,
 		[]shards.Column{{Field: "image", Extension: "npy"}, {Field: "label", Extension: "cls"}}, shards.ShardSize(math.MaxInt64))
@@ -126,7 +126,7 @@ func (j *job) write(ctx context.Context, photos *dataset.Folder, shard, workers 
 	}
 	for k := range indices {
 		if reason, ok := failed.reasons[k]; ok {
-			skipped = append(skipped, skip{photos.Path(first + k), reason})
+			skipped = append(skipped, skip{photos.Name(first + k), reason})
 		}
 	}
 	return n, skipped, w.Finish()

@@ -225,7 +225,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no checkpoint": {options{batch: 1, checkpoint: filepath.Join(dir, "absent")},
 			[]string{"absent: no such file", "go run ./examples/train -checkpoint " + filepath.Join(dir, "absent")}},
 		"ends too early": {options{batch: 1, checkpoint: half}, []string{"half.safetensors: tensor ", "ends too early"}},
-		"empty":          {options{batch: 1, dir: dir}, []string{dir + ": dataset: image folder: no image "}},
+		"empty":          {options{batch: 1, dir: dir}, []string{dir + ": dataset: folder: no file "}},
 		"no folder":      {options{batch: 1, dir: filepath.Join(dir, "absent")}, []string{"absent"}},
 	} {
 		test.o.out = out

@@ -64,7 +64,7 @@ func whole(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.packed != 29 || len(r.skipped) != 1 || mustFolder().Path(r.skipped[0].Index) != "tiles/truncated.jpg" ||
+	if r.packed != 29 || len(r.skipped) != 1 || mustFolder().Name(r.skipped[0].Index) != "tiles/truncated.jpg" ||
 		!strings.HasSuffix(r.skipped[0].Reason, "unexpected EOF") {
 		t.Errorf("%d packed, %v left out; want 29 and tiles/truncated.jpg", r.packed, r.skipped)
 	}

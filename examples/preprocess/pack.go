@@ -87,7 +87,7 @@ func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)
 		return r, err
 	}
 	p, err := packed.Create(ctx, j.out, ds.Spec(),
-		packed.Classes(photos.Classes()...), packed.Names(photos.Path), packed.Source(description))
+		packed.Classes(photos.Classes()...), packed.Names(photos.Name), packed.Source(description))
 	if err != nil {
 		return r, err
 	}
@@ -167,12 +167,13 @@ func (j job) onError() loader.Option {
 // describe identifies the job: the images, and how samples are made of them.
 func describe(photos *dataset.Folder, files fs.FS, made string) (string, error) {
 	list := sha256.New()
+	labels := photos.Labels()
 	for i := range photos.Len() {
-		info, err := fs.Stat(files, photos.Path(i))
+		info, err := fs.Stat(files, photos.Name(i))
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(list, "%q %d %d\n", photos.Path(i), info.Size(), photos.Label(i))
+		fmt.Fprintf(list, "%q %d %d\n", photos.Name(i), info.Size(), labels[i])
 	}
 	return fmt.Sprintf("%d images, list %x\n%s", photos.Len(), list.Sum(nil), made), nil
 }

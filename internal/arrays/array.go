@@ -57,7 +57,7 @@ func (a *Array) Attach(in *files.Input, limit *int64) error {
 		return nil
 	}
 	if rows > min(*limit, math.MaxInt-bulk.Align) {
-		return fmt.Errorf("%d bytes of samples to be held in memory%s, MemoryLimit leaves %d", rows, a.why(in), *limit)
+		return fmt.Errorf("%d bytes of samples to be held in memory%s, MaxBytes leaves %d", rows, a.why(in), *limit)
 	}
 	data, err := a.load(in, rows)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // Tensors is dataset.Tensors, which must succeed.
-func Tensors(t testing.TB, fields ...dataset.Values) dataset.Dataset {
+func Tensors(t testing.TB, fields ...dataset.NamedValues) dataset.Dataset {
 	t.Helper()
 	ds, err := dataset.Tensors(fields...)
 	if err != nil {

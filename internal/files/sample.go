@@ -38,5 +38,5 @@ func ReadSample(fsys fs.FS, name string, cell slots.Cell, limit int64) error {
 			size = min(2*size, limit)
 		}
 	}
-	return fmt.Errorf("file of %d bytes, more than MaxFileSize(%d)", size, limit)
+	return fmt.Errorf("file of %d bytes, more than MaxBytes(%d)", size, limit)
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -206,5 +207,11 @@ func release(drop []*made) {
 // passing reports whether another attempt of this service may succeed. An object that was
 // replaced stays an error: the service knows its version from the listing with which it began.
 func (m *made) passing() bool {
-	return m.err != nil && dataset.MayPass(m.err) && !dataset.Persists(m.err)
+	return m.err != nil && dataset.MayPass(m.err) && !persists(m.err)
+}
+
+// persists reports whether it is of no use to try again in this process.
+func persists(err error) bool {
+	var e interface{ Persistent() bool }
+	return errors.As(err, &e) && e.Persistent()
 }

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/penstock-go/penstock/dataset"
 )
 
 // told logs why requests fail. Trainers ask again, so it logs a reason once in a while.
@@ -32,7 +30,7 @@ func (s *Server) tell(status int, err error) {
 	switch {
 	case status == http.StatusServiceUnavailable:
 		log, message = s.cfg.log.Warn, "batches cannot be made now, trainers are told to try again"
-	case dataset.Persists(err):
+	case persists(err):
 		message = "batches cannot be made until the service is started again"
 	}
 	log(message, "status", status, "err", err)

@@ -118,7 +118,7 @@ func (c *Cache) Close() error {
 }
 
 // A closedError is the error of reads after Close. It says nothing about the object, so no loader
-// skips it: see dataset.MayPass and dataset.Persists.
+// skips it: see dataset.MayPass.
 type closedError struct{ error }
 
 func (e closedError) Unwrap() error  { return e.error }

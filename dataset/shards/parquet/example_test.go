@@ -61,7 +61,7 @@ func ExampleWrite() {
 		log.Fatal(err)
 	}
 	columns := []parquet.Column{parquet.Image("image", "image"), parquet.ClassLabel("label", "label", images.Classes())}
-	err = parquet.Write(ctx, filepath.Join(dir, "train-%05d.parquet"), images, columns, parquet.Paths(images.Path))
+	err = parquet.Write(ctx, filepath.Join(dir, "train-%05d.parquet"), images, columns, parquet.Paths(images.Name))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -58,11 +58,11 @@ func TestPhotosInParquetAreTorchvisions(t *testing.T) {
 	}
 	labels := map[string]int64{}
 	for i := range photos.Len() {
-		labels[path.Base(photos.Path(i))] = int64(photos.Label(i))
+		labels[path.Base(photos.Name(i))] = int64(photos.Labels()[i])
 	}
 	dir := t.TempDir()
 	columns := []parquet.Column{parquet.Image("image", "image"), parquet.ClassLabel("label", "label", photos.Classes())}
-	err = parquet.Write(t.Context(), dir+"/own-%d.parquet", photos, columns, parquet.Paths(func(i int) string { return path.Base(photos.Path(i)) }))
+	err = parquet.Write(t.Context(), dir+"/own-%d.parquet", photos, columns, parquet.Paths(func(i int) string { return path.Base(photos.Name(i)) }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,22 +18,16 @@ type Decoder struct {
 	JPEG *jpeg.Decoder
 
 	data   []byte
-	parts  Parts // reads data, or nil if all of it is there
-	head   int   // bytes of data that are there
-	from   int   // and so are those from here
-	to     int   // to here
+	parts  io.ReaderAt // reads data, or nil if all of it is there
+	head   int         // bytes of data that are there
+	from   int         // and so are those from here
+	to     int         // to here
 	header header
 	starts []int // of every row of MCUs in data, and where the last one ends
 	codes  blockcode.Decoder
 	row    int // the row in memory, or -1
 	blocks [3][]jpeg.Block
 	last   [3][]uint8
-}
-
-// Parts reads parts of a record.
-type Parts interface {
-	// ReadPart fills to with the record's bytes from offset on.
-	ReadPart(to []byte, offset int) error
 }
 
 // Header reads the header of a record. The Decoder keeps data until the next header.
@@ -43,7 +37,7 @@ func (d *Decoder) Header(data []byte) (jpeg.Config, error) {
 
 // HeaderOf is Header for a record of which only the first bytes are in data, which has
 // room for all. The Decoder fills it with the parts that it needs.
-func (d *Decoder) HeaderOf(data []byte, first int, parts Parts) (jpeg.Config, error) {
+func (d *Decoder) HeaderOf(data []byte, first int, parts io.ReaderAt) (jpeg.Config, error) {
 	d.data, d.row = data, -1
 	d.head, d.from, d.to, d.parts = first, first, first, parts
 	if err := d.read(); err != nil {
@@ -98,7 +92,7 @@ func (d *Decoder) need(from, to int) error {
 	if d.parts == nil || from >= to || from >= d.from && to <= d.to {
 		return nil
 	}
-	if err := d.parts.ReadPart(d.data[from:to], from); err != nil {
+	if _, err := d.parts.ReadAt(d.data[from:to], int64(from)); err != nil {
 		return err
 	}
 	if from == d.head {

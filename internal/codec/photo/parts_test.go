@@ -70,10 +70,9 @@ type noting struct {
 	wrong  error
 }
 
-func (n *noting) ReadPart(to []byte, offset int) error {
-	n.read = append(n.read, [2]int{offset, offset + len(to)})
-	copy(to, n.record[offset:])
-	return n.wrong
+func (n *noting) ReadAt(to []byte, offset int64) (int, error) {
+	n.read = append(n.read, [2]int{int(offset), int(offset) + len(to)})
+	return copy(to, n.record[offset:]), n.wrong
 }
 
 func TestPartsAreReadAsWindowsNeedThem(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"io"
 	"math"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -81,17 +82,18 @@ var formats = [...]format{
 type Encoded struct {
 	Data  []byte
 	first int
-	parts dataset.Parts
+	parts io.ReaderAt
 }
 
 // ReadFile reads a file into data, but of a packed photo only the beginning.
-func ReadFile(data []byte, parts dataset.Parts) (Encoded, error) {
+func ReadFile(data []byte, parts io.ReaderAt) (Encoded, error) {
 	first := min(len(data), firstBytes)
-	err := parts.ReadPart(data[:first], 0)
+	_, err := parts.ReadAt(data[:first], 0)
 	if err != nil || begins(data[:first], photo.Signature) {
 		return Encoded{data, first, parts}, err
 	}
-	return Encoded{Data: data}, parts.ReadPart(data[first:], first)
+	_, err = parts.ReadAt(data[first:], int64(first))
+	return Encoded{Data: data}, err
 }
 
 // firstBytes are more than the header of most packed photos has.
@@ -185,7 +187,7 @@ func (j *jpegDecoder) Orientation() int { return j.orientation }
 type photoDecoder struct {
 	photo.Decoder
 	first       int // see encodedFile
-	parts       dataset.Parts
+	parts       io.ReaderAt
 	orientation int
 }
 

@@ -17,7 +17,7 @@ var (
 )
 
 // An outdated error is of what the program knows of an object, not of its bytes: it may not
-// come again in another run. See dataset.MayPass and dataset.Persists.
+// come again in another run. See dataset.MayPass.
 type outdated struct {
 	text     string
 	persists bool // for those who know the object from one listing

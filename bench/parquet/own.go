@@ -26,7 +26,7 @@ func openOwn(ctx context.Context, dir, name string, size int64) (*own, error) {
 	if err != nil {
 		return nil, err
 	}
-	ds, err := shards.Open(store, index, []shards.Field{shards.Bytes("image", imageColumn), shards.Scalar[int64]("label", labelColumn)}, shards.Memory(0))
+	ds, err := shards.Open(store, index, []shards.Field{shards.Bytes("image", imageColumn), shards.Scalar[int64]("label", labelColumn)}, shards.MaxBytes(0))
 	if err != nil {
 		return nil, err
 	}

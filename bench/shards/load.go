@@ -160,7 +160,7 @@ func openSide(ctx context.Context, o options) (s opened, err error) {
 			return s, err
 		}
 	}
-	memory := shards.Memory(64 << 20)
+	memory := shards.MaxBytes(64 << 20)
 	if format != "tar" { // has an index of its own
 		of, list := shards.MDS(), "mds/index.json"
 		if format == "parquet" {

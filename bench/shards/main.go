@@ -198,7 +198,7 @@ func pack(ctx context.Context, o options, photos string) error {
 		return err
 	}
 	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
-	if err := shards.WriteTar(ctx, filepath.Join(o.dir, "train-%04d.tar"), ds, columns, shards.ShardSize(8<<20)); err != nil {
+	if err := shards.WriteTar(ctx, filepath.Join(o.dir, "train-%04d.tar"), ds, columns, shards.MaxShardBytes(8<<20)); err != nil {
 		return err
 	}
 	for side, format := range map[string]string{"mds": "streaming", "streaming": "streaming", "litdata": "litdata", "parquet": "datasets"} {

@@ -1,10 +1,6 @@
 package objects
 
-import (
-	"context"
-
-	"github.com/penstock-go/penstock/dataset"
-)
+import "github.com/penstock-go/penstock/dataset"
 
 // A Block is a range of an object that is read as a whole, by one ReadAt. The blocks
 // of a dataset may be several such ranges each: see [Blocks].
@@ -21,21 +17,11 @@ type Blocks struct {
 	// Of is the number of the block that holds a sample, or -1 if there is no such sample.
 	Of func(sample int) int
 	// At appends the ranges of a block to dst, exactly as ReadAt will name them. There are
-	// none if the block will not be read, or if that is not known yet. Most blocks are one
-	// range, and several blocks may share one.
+	// none if the block will not be read, or if that is not known yet.
 	At func(block int, dst []Block) []Block
 	// Once says that the dataset keeps a block in memory for all of its samples, so that it
 	// reads its ranges once per epoch. Otherwise it reads them for every sample.
 	Once bool
-	// Summed says that the dataset compares checksums of whole ranges, so that an [Exchanger]
-	// computes them as soon as a range has come, while it is in the processor's caches.
-	Summed bool
-}
-
-// A Sum is the CRC-32C (RFC 3720, section 12.1) of some bytes, if Known.
-type Sum struct {
-	CRC32C uint32
-	Known  bool
 }
 
 // A Foreseer is a [Store] that fetches blocks in advance, when it knows which samples will
@@ -45,34 +31,12 @@ type Foreseer interface {
 	Foresee(f dataset.Future, b Blocks) (stop func())
 }
 
-// An Exchanger is a [Store] that has bytes in memory, and can give that memory away instead of
-// copying it.
-type Exchanger interface {
-	// Exchange returns n bytes of o from byte off on, in memory that belongs to the caller, and
-	// their checksum if the store has computed it. The memory of dst, which may be nil, belongs
-	// to the store from then on, unless it is that of the returned bytes. After an error nobody
-	// may use it.
-	Exchange(ctx context.Context, o Object, dst []byte, off, n int64) ([]byte, Sum, error)
-}
-
-// A Summer is a [Store] that computes checksums as bytes come. A type that embeds one, such as a
-// *[Client], and has a ReadAt of its own needs a ReadSummed of its own, too.
-type Summer interface {
-	// ReadSummed is ReadAt, and returns the CRC-32C of the bytes.
-	ReadSummed(ctx context.Context, o Object, p []byte, off int64) (uint32, error)
-}
-
-// A Holder is a [Store] that has some bytes nearby, such as one with a cache on the local
-// disk.
+// A Holder is a [Store] that keeps copies nearby, such as one with a cache on the local disk.
 type Holder interface {
 	// Has reports whether n bytes of o from byte off on can be read without a request.
 	Has(o Object, off, n int64) bool
-}
-
-// A Forgetter is a [Store] that keeps copies, such as one with a cache.
-type Forgetter interface {
-	// Forget drops the copy of n bytes of o from byte off on, because they are damaged: the
-	// reader knows their checksum. The next read requests them again.
+	// Forget drops the copy of these bytes, because they are damaged: the reader knows their
+	// checksum. The next read requests them again.
 	Forget(o Object, off, n int64)
 }
 
@@ -80,7 +44,7 @@ type Forgetter interface {
 // store is no [Foreseer].
 //
 // A file whose size is not known yet is left out, and so are parts that a file does not have.
-func (f *FS) ForeseeFiles(future dataset.Future, files dataset.FileBlocks) (stop func()) {
+func (f *fileSystem) ForeseeFiles(future dataset.Future, files dataset.FileBlocks) (stop func()) {
 	s, ok := f.store.(Foreseer)
 	if !ok {
 		return nil
@@ -105,7 +69,7 @@ func (f *FS) ForeseeFiles(future dataset.Future, files dataset.FileBlocks) (stop
 }
 
 // known is an object whose size is known without a request.
-func (f *FS) known(name string) (Object, bool) {
+func (f *fileSystem) known(name string) (Object, bool) {
 	i, ok := f.find(name)
 	if !ok {
 		return Object{}, false

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"iter"
 	"math/rand/v2"
@@ -37,7 +36,7 @@ const (
 //
 // If the first byte of a response takes longer than it took for 95 % of the latest
 // ones, the client sends the same request again and reads the response that comes
-// first. See [Hedge].
+// first, within the share that [Hedge] allows, and not while the service slows down as a whole.
 type Client struct {
 	remote Remote
 	config
@@ -61,32 +60,14 @@ func NewClient(r Remote, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Identity is that of the remote, if it has one.
-func (c *Client) Identity() string {
-	if r, ok := c.remote.(Identified); ok {
-		return r.Identity()
-	}
-	return ""
-}
+// Identity is that of the remote.
+func (c *Client) Identity() string { return c.remote.Identity() }
 
 // String is the identity, or the type of a remote that has none.
 func (c *Client) String() string { return cmp.Or(c.Identity(), fmt.Sprintf("%T", c.remote)) }
 
 // ReadAt reads len(p) bytes of o, from byte off on.
 func (c *Client) ReadAt(ctx context.Context, o Object, p []byte, off int64) error {
-	return c.readAt(ctx, o, p, off, func([]byte) {})
-}
-
-// ReadSummed is ReadAt, and returns the CRC-32C of the bytes. It is computed as they come, when
-// they are in the processor's caches.
-func (c *Client) ReadSummed(ctx context.Context, o Object, p []byte, off int64) (sum uint32, err error) {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	err = c.readAt(ctx, o, p, off, func(p []byte) { sum = crc32.Update(sum, table, p) })
-	return sum, err
-}
-
-// readAt is ReadAt, and calls got with bytes as they come.
-func (c *Client) readAt(ctx context.Context, o Object, p []byte, off int64, got func([]byte)) error {
 	if err := checkRange(o, len(p), off); err != nil {
 		return named("read", o.Name, final(err))
 	}
@@ -94,7 +75,7 @@ func (c *Client) readAt(ctx context.Context, o Object, p []byte, off int64, got 
 		if len(p) == 0 {
 			return 0, nil
 		}
-		n, err := c.read(ctx, c.known(o), p, off, got)
+		n, err := c.read(ctx, c.known(o), p, off)
 		p, off = p[n:], off+int64(n)
 		return n, err
 	}))
@@ -145,7 +126,7 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 					return listed, w.cause(err)
 				}
 				if left -= listedBytes(o); left < 0 {
-					return listed, Permanent(fmt.Errorf("a listing of more bytes than MaxListing(%d) allows", c.listing))
+					return listed, Permanent(fmt.Errorf("a listing of more bytes than MaxListingBytes(%d) allows", c.listing))
 				}
 				if o == (Object{}) {
 					w.heard()
@@ -167,7 +148,7 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
-// listedBytes is how many bytes an object of a listing counts for [MaxListing].
+// listedBytes is how many bytes an object of a listing counts for [MaxListingBytes].
 func listedBytes(o Object) int64 {
 	if o == (Object{}) {
 		return 1
@@ -202,15 +183,14 @@ func (c *Client) remember(o, got Object) error {
 	return nil
 }
 
-// read sends one request, or two if the first is slow. It calls got with bytes of p as they
-// come, and returns how many these were.
-func (c *Client) read(ctx context.Context, o Object, p []byte, off int64, got func([]byte)) (int, error) {
+// read sends one request, or two if the first is slow. It returns how many bytes of p have come.
+func (c *Client) read(ctx context.Context, o Object, p []byte, off int64) (int, error) {
 	s, err := c.begin(ctx, o, off, int64(len(p)))
 	if err != nil {
 		return 0, err
 	}
 	defer s.close()
-	n, err := s.fill(p, got)
+	n, err := s.fill(p)
 	c.count.bytes.Add(int64(n))
 	return n, err
 }
@@ -228,9 +208,6 @@ func (c *Client) retry(ctx context.Context, attempt func() (int, error)) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, errPart) && n > 0:
-			failed = 0
-			continue
 		case response.Final(err):
 			return final(err)
 		case n >= progress:

@@ -53,8 +53,8 @@ func TestLargeFilesAreReadWhole(t *testing.T) {
 // Many proxies and gateways send no more than a fixed number of bytes at once.
 func TestServersMayLimitTheBytesOfAResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const most = 1000
-		data := bytes.Repeat([]byte(text), 1000)
+		const most = 512 << 10
+		data := bytes.Repeat([]byte(text), 100_000)
 		h := newHost(fstest.MapFS{"a/text": {Data: data}})
 		h.always = func(w http.ResponseWriter, r *http.Request, data []byte) {
 			var from, to int
@@ -70,8 +70,8 @@ func TestServersMayLimitTheBytesOfAResponse(t *testing.T) {
 		if !bytes.Equal(got, data) {
 			t.Error("the bytes differ")
 		}
-		if got, want := s.Stats(), (objects.Stats{Requests: 36, Bytes: 36_000}); got != want {
-			t.Errorf("got %+v, want %+v: nothing was broken", got, want)
+		if got := s.Stats(); got.Requests != 7 || got.Bytes != int64(len(data)) {
+			t.Errorf("got %+v, want 7 requests", got)
 		}
 	})
 }

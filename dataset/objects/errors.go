@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 	"github.com/penstock-go/penstock/internal/figures"
@@ -20,9 +19,6 @@ var (
 
 // Permanent is err as an error after which a [Client] does not try again.
 func Permanent(err error) error { return response.Permanent(err) }
-
-// RetryAfter is err of a service that asks not to try again before d has passed.
-func RetryAfter(d time.Duration, err error) error { return response.RetryAfter(d, err) }
 
 // An objectError names the object. Package io/fs names it in another way: see [cause].
 type objectError struct {

@@ -3,7 +3,6 @@ package objects_test
 import (
 	"context"
 	"fmt"
-	"hash/crc32"
 	"log"
 	"net/http"
 	"net/http/httptest"
@@ -80,30 +79,4 @@ func ExampleSign() {
 	// Output:
 	// train/0.tar
 	// train/1.tar
-}
-
-// The checksum of a range, as a list of checksums has it, is computed while the bytes come.
-func ExampleClient_ReadSummed() {
-	web := httptest.NewServer(http.FileServerFS(fstest.MapFS{
-		"train.tar": {Data: []byte("a block of a shard"), ModTime: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},
-	}))
-	defer web.Close()
-	server, err := objects.HTTP(web.URL)
-	if err != nil {
-		log.Fatal(err)
-	}
-	client, err := objects.NewClient(server)
-	if err != nil {
-		log.Fatal(err)
-	}
-	block := make([]byte, 7)
-	sum, err := client.ReadSummed(context.Background(), objects.Object{Name: "train.tar", Size: 18}, block, 0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s %08x\n", block, sum)
-	fmt.Println(sum == crc32.Checksum([]byte("a block"), crc32.MakeTable(crc32.Castagnoli)))
-	// Output:
-	// a block 9aaf5990
-	// true
 }

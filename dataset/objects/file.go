@@ -16,7 +16,7 @@ const (
 
 // A file is an open object.
 type file struct {
-	fs     *FS
+	fs     *fileSystem
 	name   string
 	object Object
 
@@ -140,7 +140,7 @@ func (f *file) Seek(offset int64, whence int) (int64, error) {
 
 // An openFolder is a folder that was opened.
 type openFolder struct {
-	fs      *FS
+	fs      *fileSystem
 	name    string
 	entries []fs.DirEntry // that are left
 	read    bool

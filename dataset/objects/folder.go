@@ -21,32 +21,34 @@ import (
 //
 // It opens the file for every read. Where nothing but local files is read, [os.DirFS]
 // is faster.
-func Folder(dir string) Store { return folder(dir) }
+func Folder(dir string) Store { return folder{os.DirFS(dir), dir} }
 
-type folder string
+type folder struct {
+	files fs.FS
+	dir   string
+}
 
 // Identity is the absolute path.
 func (d folder) Identity() string {
-	full, err := filepath.Abs(string(d))
+	full, err := filepath.Abs(d.dir)
 	if err != nil {
 		return ""
 	}
 	return "file://" + filepath.ToSlash(full)
 }
 
-func (d folder) open(name string) (*os.File, Object, error) {
-	full, err := d.path(name)
-	if err != nil {
-		return nil, Object{}, err
+func (d folder) open(name string) (fs.File, Object, error) {
+	if d.dir == "" || name == "." {
+		return nil, Object{}, fs.ErrInvalid
 	}
-	info, err := os.Stat(full) // opening a pipe would wait for a writer
+	info, err := fs.Stat(d.files, name) // opening a pipe would wait for a writer
 	if err != nil {
 		return nil, Object{}, files.Cause(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, Object{}, errIrregular
 	}
-	f, err := os.Open(full)
+	f, err := d.files.Open(name)
 	if err != nil {
 		return nil, Object{}, files.Cause(err)
 	}
@@ -54,14 +56,6 @@ func (d folder) open(name string) (*os.File, Object, error) {
 }
 
 var errIrregular = fmt.Errorf("not a file: %w", fs.ErrNotExist)
-
-func (d folder) path(name string) (string, error) {
-	local, err := filepath.Localize(name)
-	if err != nil || name == "." {
-		return "", fs.ErrInvalid
-	}
-	return filepath.Join(string(d), local), nil
-}
 
 func objectOf(name string, info fs.FileInfo) Object {
 	return Object{name, info.Size(), fmt.Sprintf("%d-%d", info.ModTime().UnixNano(), info.Size())}
@@ -73,48 +67,32 @@ func (d folder) List(ctx context.Context, prefix string) iter.Seq2[Object, error
 		if slash := strings.LastIndexByte(prefix, '/'); slash > 0 {
 			begin = prefix[:slash]
 		}
-		root, err := filepath.Localize(begin)
-		if err == nil {
-			err = filepath.WalkDir(filepath.Join(string(d), root), func(full string, e fs.DirEntry, err error) error {
-				if err == nil {
-					err = ctx.Err()
-				}
-				if err != nil || e.IsDir() {
-					return err
-				}
-				local, err := filepath.Rel(string(d), full)
-				name := filepath.ToSlash(local)
-				if err != nil || !strings.HasPrefix(name, prefix) {
-					return err
-				}
-				info, err := os.Stat(full)
-				if err != nil || !info.Mode().IsRegular() {
-					return err
-				}
-				if !yield(objectOf(name, info), nil) {
-					yield = nil
-					return fs.SkipAll
-				}
-				return nil
-			})
-		}
+		err := fs.WalkDir(d.files, begin, func(name string, e fs.DirEntry, err error) error {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil || e.IsDir() || !strings.HasPrefix(name, prefix) {
+				return err
+			}
+			info, err := fs.Stat(d.files, name)
+			if err != nil || !info.Mode().IsRegular() {
+				return err
+			}
+			if !yield(objectOf(name, info), nil) {
+				yield = nil
+				return fs.SkipAll
+			}
+			return nil
+		})
 		if err != nil && yield != nil {
-			yield(Object{}, named("list", prefix, d.inside(err)))
+			if at, ok := errors.AsType[*fs.PathError](err); ok {
+				if err = at.Err; at.Path != "." {
+					err = fmt.Errorf("%s: %w", at.Path, at.Err)
+				}
+			}
+			yield(Object{}, named("list", prefix, err))
 		}
 	}
-}
-
-// inside is the cause of err, with the name of the file or folder if it is not d itself.
-func (d folder) inside(err error) error {
-	at, ok := errors.AsType[*fs.PathError](err)
-	if !ok {
-		return err
-	}
-	local, err2 := filepath.Rel(string(d), at.Path)
-	if err2 != nil || local == "." {
-		return at.Err
-	}
-	return fmt.Errorf("%s: %w", filepath.ToSlash(local), at.Err)
 }
 
 func (d folder) Stat(ctx context.Context, name string) (Object, error) {
@@ -144,7 +122,7 @@ func (d folder) read(o Object, p []byte, off int64) error {
 		return err
 	}
 	defer f.Close()
-	_, err = f.ReadAt(p, off)
+	_, err = f.(io.ReaderAt).ReadAt(p, off) // it is an *os.File
 	// After the read, because a file can also change while it is read.
 	info, err2 := f.Stat()
 	switch {
@@ -160,7 +138,7 @@ func (d folder) read(o Object, p []byte, off int64) error {
 
 // Foresee asks the operating system to read the blocks ahead: see [dataset.ForeseeFiles].
 func (d folder) Foresee(f dataset.Future, b Blocks) (stop func()) {
-	return dataset.ForeseeFiles(os.DirFS(string(d)), f, dataset.FileBlocks{
+	return dataset.ForeseeFiles(d.files, f, dataset.FileBlocks{
 		Len:  b.Len,
 		Of:   b.Of,
 		Once: b.Once,

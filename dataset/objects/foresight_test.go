@@ -21,6 +21,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/voc"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A noting store notes the reads of a folder.
@@ -142,10 +143,7 @@ func TestFormatsReadWhatTheyForesee(t *testing.T) {
 			[]string{"JPEGImages/1.jpg 0+11", "JPEGImages/2.jpg 0+12", "SegmentationClass/1.png 0+21", "SegmentationClass/2.png 0+22"}},
 		{"masks.Pairs of two file systems", "mask", func(f fs.FS) (dataset.Dataset, error) {
 			pairs := []masks.Pair{{Image: "JPEGImages/1.jpg", Mask: "SegmentationClass/2.png"}}
-			if far, ok := f.(*objects.FS); ok {
-				return masks.Pairs(f, far.WithContext(t.Context()), pairs)
-			}
-			return masks.Pairs(f, f, pairs)
+			return masks.Pairs(f, files.In(t.Context(), f), pairs)
 		}, []string{"JPEGImages/1.jpg 0+11", "SegmentationClass/2.png 0+22"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

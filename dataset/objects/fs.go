@@ -16,19 +16,14 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// An FS is the file system of the objects of a store, as they were listed by [NewFS].
-// It is an [fs.ReadDirFS], an [fs.ReadFileFS] and an [fs.StatFS]. Its files are also [io.ReaderAt] and
-// [io.Seeker].
-//
-// Opening a file sends no request if the listing told its size. ReadAt is one read of
-// the store; Read reads ahead in its own file, up to 4 MiB at a time.
-type FS struct {
+// A fileSystem is what [NewFS] makes.
+type fileSystem struct {
 	ctx  context.Context
 	more context.Context // of WithContext; may be nil
 	*listing
 }
 
-// listing is what all copies of an FS share.
+// listing is what all copies of a fileSystem share.
 type listing struct {
 	store    Store
 	prefix   string
@@ -38,16 +33,18 @@ type listing struct {
 
 // NewFS lists the objects of a folder of the store and makes a file system of them,
 // with that folder as its root. folder is a path, or "" for the whole store. The list
-// is kept in memory: [MaxListing] bounds that of a [Client]. Later changes of the store are not seen: new objects do not
+// is kept in memory: [MaxListingBytes] bounds that of a [Client]. Later changes of the store are not seen: new objects do not
 // appear, and reading one that has gone or was replaced is an error.
 //
 // Objects whose names end in a slash stand for empty folders, and are left out. Other
 // names that are no paths are errors, and so is an object of the same name as a folder.
 //
-// The methods of files take no context, so reads end when ctx is done. [FS.WithContext]
-// adds a second context. In the datasets of this library, reads also end when the context
-// of Place is done.
-func NewFS(ctx context.Context, s Store, folder string) (*FS, error) {
+// It is an [fs.ReadDirFS], an [fs.ReadFileFS] and an [fs.StatFS], and its files are also [io.ReaderAt]
+// and [io.Seeker]. Opening a file sends no request if the listing told its size. ReadAt is one read of
+// the store; Read reads ahead in its own file, up to 4 MiB at a time.
+//
+// Reads end when ctx is done, and in the datasets of this library also when the context of Place is.
+func NewFS(ctx context.Context, s Store, folder string) (fs.FS, error) {
 	l := &listing{store: s}
 	if folder != "" && folder != "." {
 		if !fs.ValidPath(folder) {
@@ -58,7 +55,7 @@ func NewFS(ctx context.Context, s Store, folder string) (*FS, error) {
 	if err := l.load(ctx); err != nil {
 		return nil, err
 	}
-	return &FS{ctx: ctx, listing: l}, nil
+	return &fileSystem{ctx: ctx, listing: l}, nil
 }
 
 func (l *listing) load(ctx context.Context) error {
@@ -107,14 +104,13 @@ func (l *listing) isFolder(name string) bool {
 }
 
 // WithContext returns a file system of the same objects whose reads also end when ctx
-// is done, and are of bytes that are read once if [Once] has made ctx. A context that was
-// added before is replaced.
-func (f *FS) WithContext(ctx context.Context) fs.FS {
-	return &FS{ctx: f.ctx, more: ctx, listing: f.listing}
+// is done. A context that was added before is replaced.
+func (f *fileSystem) WithContext(ctx context.Context) fs.FS {
+	return &fileSystem{ctx: f.ctx, more: ctx, listing: f.listing}
 }
 
 // Open opens an object or a folder.
-func (f *FS) Open(name string) (fs.File, error) {
+func (f *fileSystem) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
@@ -129,7 +125,7 @@ func (f *FS) Open(name string) (fs.File, error) {
 }
 
 // ReadFile reads a whole object.
-func (f *FS) ReadFile(name string) ([]byte, error) {
+func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 	opened, err := f.Open(name)
 	if err != nil {
 		return nil, err
@@ -142,7 +138,7 @@ func (f *FS) ReadFile(name string) ([]byte, error) {
 }
 
 // object finds an object and its size.
-func (f *FS) object(name string) (Object, error) {
+func (f *fileSystem) object(name string) (Object, error) {
 	i, ok := f.find(name)
 	if !ok {
 		return Object{}, fs.ErrNotExist
@@ -168,7 +164,7 @@ func (f *FS) object(name string) (Object, error) {
 }
 
 // Stat describes an object or a folder.
-func (f *FS) Stat(name string) (fs.FileInfo, error) {
+func (f *fileSystem) Stat(name string) (fs.FileInfo, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrInvalid}
 	}
@@ -183,7 +179,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 }
 
 // ReadDir lists a folder, sorted by name.
-func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
+func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !fs.ValidPath(name) || !f.isFolder(name) {
 		err := fs.ErrNotExist
 		if _, ok := f.find(name); ok {
@@ -240,7 +236,7 @@ func (i info) Sys() any {
 
 // An entry of a folder.
 type entry struct {
-	fs     *FS
+	fs     *fileSystem
 	name   string
 	folder bool
 }
@@ -255,4 +251,21 @@ func (e entry) Type() fs.FileMode {
 		return fs.ModeDir
 	}
 	return 0
+}
+
+// join is a context that is done when one of the two is. more may be nil. The returned function
+// must be called.
+func join(ctx, more context.Context) (context.Context, func()) {
+	switch {
+	case more == nil || more == ctx || more.Done() == nil:
+		return ctx, func() {}
+	case ctx.Done() == nil:
+		return more, func() {}
+	}
+	joined, cancel := context.WithCancel(more)
+	stop := context.AfterFunc(ctx, cancel)
+	return joined, func() {
+		stop()
+		cancel()
+	}
 }

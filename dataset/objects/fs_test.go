@@ -54,7 +54,7 @@ func TestFSOfAFolderHasThatRoot(t *testing.T) {
 	if err := fstest.TestFS(fsys, "a/1", "2"); err != nil {
 		t.Error(err)
 	}
-	if _, err := fsys.Stat("trainer"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := fs.Stat(fsys, "trainer"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want fs.ErrNotExist", err)
 	}
 }
@@ -76,6 +76,8 @@ func (m *memory) List(context.Context, string) iter.Seq2[objects.Object, error] 
 		}
 	}
 }
+
+func (m *memory) Identity() string { return "" }
 
 func (m *memory) Stat(_ context.Context, name string) (objects.Object, error) {
 	m.stats.Add(1)

@@ -6,23 +6,22 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// mostSkipped is how many bytes before those that are wanted are read from a server
-// without ranges.
-const mostSkipped = 1 << 20
-
 // Get requests n bytes of o from byte off on.
-func (s *Server) Get(ctx context.Context, o Object, off, n int64) (io.ReadCloser, Object, error) {
+func (s *server) Get(ctx context.Context, o Object, off, n int64) (io.ReadCloser, Object, error) {
 	resp, err := s.send(ctx, o, fmt.Sprintf("bytes=%d-%d", off, off+n-1))
 	if err != nil {
 		return nil, o, err
 	}
-	body, found, err := s.accept(resp, o, off, n)
+	body, found, err := s.accept(resp, o, off)
 	if err != nil {
 		_ = resp.Body.Close() // the error says more
 		return nil, o, err
@@ -31,7 +30,7 @@ func (s *Server) Get(ctx context.Context, o Object, off, n int64) (io.ReadCloser
 }
 
 // send sends a request for a range, or for the whole object if ranges is empty.
-func (s *Server) send(ctx context.Context, o Object, ranges string) (*http.Response, error) {
+func (s *server) send(ctx context.Context, o Object, ranges string) (*http.Response, error) {
 	target, err := s.urlOf(ctx, o.Name)
 	if err != nil {
 		return nil, err
@@ -57,8 +56,8 @@ func (s *Server) send(ctx context.Context, o Object, ranges string) (*http.Respo
 	return resp, nil
 }
 
-// accept checks a response to a request for n bytes from off on.
-func (s *Server) accept(resp *http.Response, o Object, off, n int64) (io.ReadCloser, Object, error) {
+// accept checks a response to a request for bytes from off on.
+func (s *server) accept(resp *http.Response, o Object, off int64) (io.ReadCloser, Object, error) {
 	found := Object{Name: o.Name, Size: -1}
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
@@ -73,9 +72,6 @@ func (s *Server) accept(resp *http.Response, o Object, off, n int64) (io.ReadClo
 			return nil, o, Permanent(fmt.Errorf("the response begins at byte %d, want %d", sent.Begin, off))
 		}
 		found.Size = sent.Size
-		if sent.End < off+n && sent.End != sent.Size {
-			resp.Body = &part{resp.Body, sent.End - off}
-		}
 	case http.StatusOK:
 		found.Size = resp.ContentLength
 	case http.StatusRequestedRangeNotSatisfiable:
@@ -99,12 +95,7 @@ func (s *Server) accept(resp *http.Response, o Object, off, n int64) (io.ReadClo
 		return nil, o, fmt.Errorf("%w: %d bytes, were %d", ErrReplaced, found.Size, o.Size)
 	}
 	if resp.StatusCode == http.StatusOK && off > 0 {
-		if off > mostSkipped {
-			return nil, o, Permanent(fmt.Errorf("the server does not serve ranges: want byte %d, it sends the whole object", off))
-		}
-		if _, err := io.CopyN(io.Discard, resp.Body, off); err != nil {
-			return nil, o, unexpected(err)
-		}
+		return nil, o, Permanent(fmt.Errorf("the server does not serve ranges: want byte %d, it sends the whole object", off))
 	}
 	return resp.Body, found, nil
 }
@@ -119,7 +110,7 @@ func identity(h http.Header) error {
 
 // version is the version that a response tells. want is the one that it must be, or
 // empty.
-func (s *Server) version(h http.Header, want string) (string, error) {
+func (s *server) version(h http.Header, want string) (string, error) {
 	tag, modified := h.Get("ETag"), h.Get("Last-Modified")
 	weak := strings.HasPrefix(tag, "W/")
 	got := tag
@@ -137,23 +128,30 @@ func (s *Server) version(h http.Header, want string) (string, error) {
 	return got, nil
 }
 
-// errPart ends the body of a server that sends fewer bytes than a request asks for, and
-// says so. The next request goes on there.
-var errPart = errors.New("the server limits the bytes of a response")
-
-// A part is a body of that many bytes.
-type part struct {
-	io.ReadCloser
-	left int64
+// refused is the error of a response without the bytes that are wanted.
+func refused(resp *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // also so that the connection can be used again
+	if resp.Request != nil && time.Now().After(expiry(resp.Request.URL.Query())) {
+		text = []byte("expired")
+	}
+	return response.Refused(resp.StatusCode, resp.Header, "", string(text))
 }
 
-func (b *part) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		return 0, errPart
+// expiry is until when the query of a presigned URL says that it is valid. Without
+// that it is in the far future.
+func expiry(query url.Values) time.Time {
+	for _, vendor := range []string{"X-Amz-", "X-Goog-"} {
+		signed, err := time.Parse("20060102T150405Z", query.Get(vendor+"Date"))
+		seconds, err2 := strconv.ParseUint(query.Get(vendor+"Expires"), 10, 31)
+		if err == nil && err2 == nil {
+			return signed.Add(time.Duration(seconds) * time.Second)
+		}
 	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	if b.left -= int64(n); b.left == 0 {
-		err = errPart
+	if at, err := time.Parse(time.RFC3339, query.Get("se")); err == nil { // Azure
+		return at
 	}
-	return n, err
+	if seconds, err := strconv.ParseInt(query.Get("Expires"), 10, 64); err == nil { // CloudFront, S3's version 2
+		return time.Unix(seconds, 0)
+	}
+	return time.Unix(1<<40, 0)
 }

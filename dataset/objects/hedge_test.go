@@ -39,6 +39,8 @@ func (s *slow) List(context.Context, string, string) iter.Seq2[objects.Object, e
 	return func(func(objects.Object, error) bool) {}
 }
 
+func (*slow) Identity() string { return "" }
+
 func (s *slow) Get(ctx context.Context, o objects.Object, _, n int64) (io.ReadCloser, objects.Object, error) {
 	s.mu.Lock()
 	s.flying++
@@ -162,6 +164,8 @@ type onceOnly struct {
 	*slow
 	flying atomic.Int64
 }
+
+func (*onceOnly) Identity() string { return "" }
 
 func (s *onceOnly) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
 	defer s.flying.Add(-1)

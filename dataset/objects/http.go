@@ -17,8 +17,8 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
-// A Server is a [Remote] over HTTP or HTTPS, made by [HTTP].
-type Server struct {
+// A server is a [Remote] over HTTP or HTTPS.
+type server struct {
 	base         *url.URL // with a slash at the end; nil if sign makes all URLs
 	client       *http.Client
 	indexVersion atomic.Value // a string: that of the index that was read first
@@ -109,9 +109,8 @@ func Unversioned() HTTPOption { return HTTPOption{func(c *httpConfig) { c.unvers
 //
 // This is what it expects of servers:
 //
-//   - Ranges (RFC 9110, section 14). A server without ranges can be read from the
-//     beginning of an object, up to 1 MiB of which are skipped where a read begins
-//     later. Other reads are errors.
+//   - Ranges (RFC 9110, section 14). Of a server without ranges only reads from the beginning
+//     of an object succeed.
 //   - Versions. A strong ETag is the version, and is sent as If-Match. Without one it is
 //     Last-Modified, which has seconds only, and without that a weak ETag. If there is
 //     none of them, reads are errors, unless [Unversioned] allows them.
@@ -124,8 +123,8 @@ func Unversioned() HTTPOption { return HTTPOption{func(c *httpConfig) { c.unvers
 //     client tries again. 404 and 410 mean missing. 401, 403, 407 and 409 mean forbidden.
 //     If the response or the URL says so, 400 and the first three of these mean expired.
 //     412 and 416 mean replaced. Other statuses are errors, too.
-func HTTP(base string, options ...HTTPOption) (*Server, error) {
-	s := &Server{}
+func HTTP(base string, options ...HTTPOption) (Remote, error) {
+	s := &server{}
 	for _, option := range options {
 		if option.set != nil {
 			option.set(&s.httpConfig)
@@ -161,7 +160,7 @@ func isWeb(text string) bool {
 }
 
 // newClient makes the client that sends all requests.
-func (s *Server) newClient() *http.Client {
+func (s *server) newClient() *http.Client {
 	client := http.Client{}
 	if s.given != nil {
 		client = *s.given
@@ -216,7 +215,7 @@ func isPrivate(host string) bool {
 
 // Identity is the URL without its query, user name and password. It is empty if [Sign]
 // makes the URLs.
-func (s *Server) Identity() string {
+func (s *server) Identity() string {
 	if s.sign != nil {
 		return ""
 	}
@@ -224,13 +223,13 @@ func (s *Server) Identity() string {
 }
 
 // String is the identity. It shows no credentials.
-func (s *Server) String() string { return cmp.Or(s.Identity(), "URLs made by Sign") }
+func (s *server) String() string { return cmp.Or(s.Identity(), "URLs made by Sign") }
 
 // GoString is String, because other fields may be credentials.
-func (s *Server) GoString() string { return s.String() }
+func (s *server) GoString() string { return s.String() }
 
 // CloseIdleConnections closes connections that no request uses. Reads open new ones.
-func (s *Server) CloseIdleConnections() { s.client.CloseIdleConnections() }
+func (s *server) CloseIdleConnections() { s.client.CloseIdleConnections() }
 
 // A missingError is an error of Sign for an object that is missing.
 type missingError struct{ error }
@@ -238,7 +237,7 @@ type missingError struct{ error }
 func (missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // urlOf is the URL of an object.
-func (s *Server) urlOf(ctx context.Context, name string) (string, error) {
+func (s *server) urlOf(ctx context.Context, name string) (string, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return "", Permanent(fmt.Errorf("want a path, got %q", name))
 	}

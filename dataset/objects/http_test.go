@@ -87,13 +87,11 @@ func TestServersWithoutRangesAreReadFromTheBeginning(t *testing.T) {
 		h.noRange = true
 		s := store(t, h)
 		o := objects.Object{Name: "big", Size: int64(len(big))}
-		for _, at := range []int64{0, 5, 1 << 20} {
-			if got := read(t.Context(), s, o, at, 7); got != string(big[at:at+7]) {
-				t.Errorf("from byte %d: got %q", at, got)
-			}
+		if got := read(t.Context(), s, o, 0, 7); got != text[:7] {
+			t.Errorf("got %q", got)
 		}
-		want := "objects: read big: the server does not serve ranges: want byte 1048577, it sends the whole object"
-		if got := read(t.Context(), s, o, 1<<20+1, 7); got != want {
+		want := "objects: read big: the server does not serve ranges: want byte 5, it sends the whole object"
+		if got := read(t.Context(), s, o, 5, 7); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if got, err := s.Stat(t.Context(), "big"); err != nil || got.Size != o.Size {
@@ -243,8 +241,7 @@ func TestIdentitiesAreTheSameInLaterRunsAndHoldNoCredentials(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Chdir(dir)
-	relative, _ := objects.Folder(".").(objects.Identified)
-	absolute, _ := objects.Folder(dir).(objects.Identified)
+	relative, absolute := objects.Folder("."), objects.Folder(dir)
 	if got := relative.Identity(); got != absolute.Identity() || got != "file://"+filepath.ToSlash(dir) {
 		t.Errorf("folders: %q and %q", got, absolute.Identity())
 	}

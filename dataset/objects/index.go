@@ -19,7 +19,7 @@ const mostLine = 64 << 10
 
 // List yields the objects of the listing or the index, in its order, and the zero
 // Object for those that it leaves out.
-func (s *Server) List(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
+func (s *server) List(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		skip := after != ""
 		for o, err := range s.all(ctx, after) {
@@ -41,7 +41,7 @@ func (s *Server) List(ctx context.Context, prefix, after string) iter.Seq2[Objec
 	}
 }
 
-func (s *Server) all(ctx context.Context, after string) iter.Seq2[Object, error] {
+func (s *server) all(ctx context.Context, after string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		switch {
 		case s.listed:
@@ -60,7 +60,7 @@ func (s *Server) all(ctx context.Context, after string) iter.Seq2[Object, error]
 
 // readIndex yields the objects of the index while it is downloaded. again says that the
 // index was read before, up to an object after which the listing goes on.
-func (s *Server) readIndex(ctx context.Context, again bool, yield func(Object, error) bool) {
+func (s *server) readIndex(ctx context.Context, again bool, yield func(Object, error) bool) {
 	fail := func(err error) { yield(Object{}, fmt.Errorf("index %s: %w", s.index, err)) }
 	want, _ := s.indexVersion.Load().(string)
 	resp, err := s.send(ctx, Object{Name: s.index, Version: want}, "")

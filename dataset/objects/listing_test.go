@@ -43,10 +43,10 @@ func TestAListingWithoutEndIsAnError(t *testing.T) {
 	const limit = 1 << 16
 	for folder, input := range map[string]int{"": limit, "none": limit * 33} { // a line is 33 bytes, of which one counts if it is left out
 		at := &lines{}
-		s := client(t, "http://host/", []objects.HTTPOption{objects.Index("index"), objects.HTTPClient(&http.Client{Transport: endlessIndex{at}})}, objects.MaxListing(limit))
+		s := client(t, "http://host/", []objects.HTTPOption{objects.Index("index"), objects.HTTPClient(&http.Client{Transport: endlessIndex{at}})}, objects.MaxListingBytes(limit))
 		hostile.Bounded(t, input, 0, func() {
 			_, err := objects.NewFS(t.Context(), s, folder)
-			if err == nil || !strings.Contains(err.Error(), "a listing of more bytes than MaxListing(65536) allows") {
+			if err == nil || !strings.Contains(err.Error(), "a listing of more bytes than MaxListingBytes(65536) allows") {
 				t.Errorf("folder %q: error %v", folder, err)
 			}
 		})
@@ -70,7 +70,7 @@ func (p pages) List(_ context.Context, _, after string) iter.Seq2[objects.Object
 				return
 			}
 			if k%4000 == 0 {
-				yield(objects.Object{}, objects.RetryAfter(0, errors.New("broken")))
+				yield(objects.Object{}, errors.New("broken"))
 				return
 			}
 		}
@@ -84,15 +84,15 @@ func TestMaxListingCountsWhatAWholeListingHas(t *testing.T) {
 		ok    bool
 	}{{8100 * each, true}, {8100*each - 1, false}} {
 		calls := 0
-		s, err := objects.NewClient(pages{n: 8100, calls: &calls}, objects.MaxListing(c.limit))
+		s, err := objects.NewClient(pages{n: 8100, calls: &calls}, objects.MaxListingBytes(c.limit))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := objects.NewFS(t.Context(), s, ""); (err == nil) != c.ok || calls != 3 {
-			t.Errorf("MaxListing(%d): error %v after %d calls", c.limit, err, calls)
+			t.Errorf("MaxListingBytes(%d): error %v after %d calls", c.limit, err, calls)
 		}
 	}
-	if _, err := objects.NewClient(nil, objects.MaxListing(0)); fmt.Sprint(err) != "objects: MaxListing(0): want 1 or more" {
+	if _, err := objects.NewClient(nil, objects.MaxListingBytes(0)); fmt.Sprint(err) != "objects: MaxListingBytes(0): want 1 or more" {
 		t.Error(err)
 	}
 }

@@ -216,7 +216,7 @@ func client(t testing.TB, base string, http []objects.HTTPOption, options ...obj
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.CloseIdleConnections)
+	t.Cleanup(server.(interface{ CloseIdleConnections() }).CloseIdleConnections)
 	c, err := objects.NewClient(server, options...)
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func client(t testing.TB, base string, http []objects.HTTPOption, options ...obj
 }
 
 // remote is the file system that a local server serves, with an index.
-func remote(t testing.TB, files fs.FS) *objects.FS {
+func remote(t testing.TB, files fs.FS) fs.FS {
 	t.Helper()
 	s := httptest.NewServer(http.StripPrefix("/data/", tagged(files)))
 	t.Cleanup(s.Close)

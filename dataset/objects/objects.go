@@ -11,7 +11,7 @@
 // [HTTP] makes one, and packages objects/s3, objects/gcs and objects/azure, modules of their
 // own, make one of a bucket. A [Client] makes a [Store] of it, which reads on after a broken
 // request, tries again, and sends a second request where the first is slow. [Folder]
-// is a Store of local files. [FS] is a file system over any Store. Package cache, in this
+// is a Store of local files. [NewFS] makes a file system over any Store. Package cache, in this
 // folder, is a Store that keeps the bytes of another one on the local disk. Package
 // prefetch is a Store that fetches bytes before a loader needs them.
 //
@@ -66,12 +66,9 @@ type Store interface {
 	// anything. If the version of o is unknown, the store remembers the version that
 	// it first reads, and reads that from then on.
 	ReadAt(ctx context.Context, o Object, p []byte, off int64) error
-}
-
-// Identified is a [Store] or a [Remote] that can be told from all others.
-type Identified interface {
-	// Identity names the service and where in it the objects are. It is the same in
-	// later runs, and holds no credentials. It is empty if it is not known.
+	// Identity names the service and where in it the objects are, so that a cache can tell
+	// stores apart. It is the same in later runs, and holds no credentials. It is empty if it
+	// is not known.
 	Identity() string
 }
 
@@ -80,8 +77,10 @@ type Identified interface {
 //
 // An error that satisfies [errors.Is] for [fs.ErrNotExist], [fs.ErrPermission],
 // [ErrExpired] or [ErrReplaced], or that [Permanent] made, is final. After any other
-// error the request is sent again, and [RetryAfter] says when.
+// error the request is sent again.
 type Remote interface {
+	// Identity is that of [Store].
+	Identity() string
 	// List yields the objects whose names begin with prefix, in an order that does not
 	// change. If after is not empty, it begins with the object that follows the one of
 	// that name. In place of an object that it leaves out it may yield the zero Object, to

@@ -33,22 +33,11 @@ func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence
 
 // Hedge sets how many second requests may be sent for slow ones, as a share of all
 // requests. The default is 0.05. Hedge(0) sends none.
-//
-// None is sent before 32 responses have come, none before a request has waited for 1 ms,
-// and none while the median time to the first byte of the last 64 responses is more
-// than 1.5 times that of all responses: a service that slows down would only get more
-// work.
-//
-// Where answers take 30 ms (lognormal, σ = 0.3) and one in a hundred takes 20 times as
-// long, the 99.9th percentile of reads falls from 916 ms to 98 ms, with 3.7 % more
-// requests. The 99th is 74 ms; it is 61 ms if no answer is slow.
 func Hedge(share float64) Option { return Option{func(c *config) { c.hedge = share }} }
 
-// MaxListing sets how many bytes a listing may have: those of names and versions, with 64 for
-// each object and one for each that is left out. A longer one is an error. The default is 4
-// GiB: 30 million objects with names and versions of 80 bytes. [NewFS] keeps that much in memory, and
-// takes up to twice as much while it lists.
-func MaxListing(bytes int64) Option { return Option{func(c *config) { c.listing = bytes }} }
+// MaxListingBytes sets how many bytes a listing may have: those of names and versions, and 64 for
+// each object. A longer one is an error. The default is 4 GiB, or 30 million objects.
+func MaxListingBytes(bytes int64) Option { return Option{func(c *config) { c.listing = bytes }} }
 
 func (c *config) check() error {
 	var errs []error
@@ -60,7 +49,7 @@ func (c *config) check() error {
 	wrong(c.retries < 0, "Retries(%d): want 0 or more", c.retries)
 	wrong(c.silence <= 0, "Silence(%v): want more than 0", c.silence)
 	wrong(!(c.hedge >= 0 && c.hedge <= 1) || math.IsNaN(c.hedge), "Hedge(%v): want 0 to 1", c.hedge)
-	wrong(c.listing < 1, "MaxListing(%d): want 1 or more", c.listing)
+	wrong(c.listing < 1, "MaxListingBytes(%d): want 1 or more", c.listing)
 	return errors.Join(errs...)
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/pace"
 )
 
 // A watch ends its context after a time without a byte.
@@ -53,6 +55,29 @@ type stream struct {
 	after func()    // if not nil, close calls it
 }
 
+// begin sends a request and waits for the first byte. If that takes long, it sends a
+// second request, and returns the response that begins first.
+func (c *Client) begin(ctx context.Context, o Object, off, n int64) (*stream, error) {
+	first := func(ctx context.Context) (*stream, error) { return c.open(ctx, o, off, n) }
+	second := func(ctx context.Context) (*stream, error) {
+		c.count.hedges.Add(1)
+		s, err := c.open(ctx, o, off, n)
+		if err == nil {
+			s.hedge = true
+		}
+		return s, err
+	}
+	s, end, err := pace.Race(ctx, &c.pace, first, second, (*stream).close)
+	if err != nil {
+		return nil, err
+	}
+	if s.hedge {
+		c.count.hedgesWon.Add(1)
+	}
+	s.after = end
+	return s, nil
+}
+
 // open sends a request for n bytes and waits for the first of them.
 func (c *Client) open(ctx context.Context, o Object, off, n int64) (*stream, error) {
 	s := &stream{watch: c.watch(ctx)}
@@ -83,15 +108,12 @@ func (c *Client) receive(s *stream, o Object, off, n int64) error {
 	return err
 }
 
-// fill reads len(p) bytes, and calls got with them as they come. If the body ends early, it
-// returns how many these were.
-func (s *stream) fill(p []byte, got func([]byte)) (int, error) {
+// fill reads len(p) bytes. If the body ends early, it returns how many have come.
+func (s *stream) fill(p []byte) (int, error) {
 	n := copy(p, s.first[:s.n])
-	got(p[:n])
 	for n < len(p) {
 		s.heard()
 		k, err := s.body.Read(p[n:])
-		got(p[n : n+k])
 		n += k
 		if err != nil && n < len(p) {
 			return n, s.cause(unexpected(err))

@@ -16,7 +16,7 @@ func TestServersThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(remote.CloseIdleConnections)
+	t.Cleanup(remote.(interface{ CloseIdleConnections() }).CloseIdleConnections)
 	if _, _, err := remote.Get(t.Context(), objects.Object{Name: "x"}, 0, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want the server's answer", err)
 	}

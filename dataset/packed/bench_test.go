@@ -24,7 +24,7 @@ func packedPhotos(b *testing.B) string {
 		for k := range photo {
 			photo[k] = float32(i + k)
 		}
-		if err := p.Append([]int{i}, dataset.TensorOf(photo, 1, 3, 224, 224)); err != nil {
+		if err := p.AppendBatch([]int{i}, tensorBatch{photoSpec, []dataset.Tensor{dataset.TensorOf(photo, 1, 3, 224, 224)}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/loader"
 )
 
 // A program packs five samples. It stops after the second one and is started
@@ -20,22 +21,34 @@ func ExampleCreate() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	spec := dataset.Spec{{Name: "x", Dtype: dataset.Float32, Shape: dataset.Shape{2}}}
+	ctx := context.Background()
+	samples, err := dataset.Tensors(dataset.Named("x", [][2]float32{{0, .5}, {1, .5}, {2, .5}, {3, .5}, {4, .5}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := loader.New(samples, loader.BatchSize(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
 
 	for _, until := range []int{2, 5} {
-		p, err := packed.Create(context.Background(), filepath.Join(dir, "train.packed"), spec,
-			packed.Classes("cat", "dog"), packed.Source("five made-up samples"))
+		p, err := packed.Create(ctx, filepath.Join(dir, "train.packed"), samples.Spec(),
+			packed.Classes("cat", "dog"), packed.Origin("five made-up samples"))
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("begins at sample", p.Next())
-		for i := p.Next(); i < until; i++ {
-			if i == 3 {
-				err = p.Skip(i, "unreadable")
-			} else {
-				err = p.Append([]int{i}, dataset.TensorOf([]float32{float32(i), .5}, 1, 2))
-			}
+		from := l.Position(0)
+		from.Draw = p.Next()
+		for batch, err := range l.From(ctx, from, 1) {
 			if err != nil {
+				log.Fatal(err)
+			}
+			if p.Next() == until {
+				break
+			}
+			if err := p.AppendBatch(batch.Indices(), batch); err != nil {
 				log.Fatal(err)
 			}
 		}
@@ -43,7 +56,6 @@ func ExampleCreate() {
 			if err := p.Finish(); err != nil {
 				log.Fatal(err)
 			}
-			fmt.Println(p.Len(), "packed, left out:", p.Skipped())
 		}
 		if err := p.Close(); err != nil {
 			log.Fatal(err)
@@ -54,18 +66,17 @@ func ExampleCreate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := dataset.At(context.Background(), ds, 3)
+	s, err := dataset.At(ctx, ds, 3)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(ds.Spec(), ds.Classes())
-	fmt.Println(dataset.Name(ds, 3), s["x"].Data())
+	fmt.Println(ds.Len(), ds.Classes(), ds.Origin())
+	fmt.Println(ds.Name(3), s["x"].Data())
 	// Output:
 	// begins at sample 0
 	// begins at sample 2
-	// 4 packed, left out: [{3 unreadable}]
-	// x float32 (2) [cat dog]
-	// train.packed, record 3 [4 0.5]
+	// 5 [cat dog] five made-up samples
+	// train.packed, record 3 [3 0.5]
 }
 
 // Preprocessed samples are stored once, in one file.

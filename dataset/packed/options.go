@@ -37,10 +37,10 @@ func Names(name func(i int) string) Option {
 	return Option{func(c *config) { c.names = name }}
 }
 
-// Source describes where the samples come from and how they are made: the
-// files, the transforms. [File.Source] returns it. A Writer continues the work of
+// Origin describes where the samples come from and how they are made: the
+// files, the transforms. [File.Origin] returns it. A Writer continues the work of
 // another one only if both have the same source, fields and classes.
-func Source(description string) Option {
+func Origin(description string) Option {
 	return Option{func(c *config) { c.source = description }}
 }
 

@@ -149,8 +149,8 @@ func (p *File) Spec() dataset.Spec { return p.spec }
 // nil if the file has none.
 func (p *File) Classes() []string { return slices.Clone(p.classes) }
 
-// Source is the description given to [Source], or "".
-func (p *File) Source() string { return p.source }
+// Origin is the description given to [Origin], or "".
+func (p *File) Origin() string { return p.source }
 
 // Name is the name of sample i that [Names] stored, such as the path of its photo.
 // In a file without names it is the file's name and i, "train.packed, record 2".

@@ -62,7 +62,7 @@ func TestGoldenFileStaysReadableAndIsStillMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	err = packed.Write(t.Context(), &file, packing, packed.Classes("a", "b"), packed.Source("three files"),
+	err = packed.Write(t.Context(), &file, packing, packed.Classes("a", "b"), packed.Origin("three files"),
 		packed.Names(func(i int) string { return dataset.Name(packing, i) }))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestGoldenFileStaysReadableAndIsStillMade(t *testing.T) {
 		t.Errorf("Write makes %d bytes, other than the %d golden ones: %v", file.Len(), len(kept), err)
 	}
 	sameTexts(t, ds, packing)
-	if got := fmt.Sprintf("%q %q %q", ds.Classes(), ds.Source(), ds.Name(2)); got != `["a" "b"] "three files" "sample.jpg"` {
+	if got := fmt.Sprintf("%q %q %q", ds.Classes(), ds.Origin(), ds.Name(2)); got != `["a" "b"] "three files" "sample.jpg"` {
 		t.Error(got)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,18 +17,25 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-// pairBatch is the given samples of [pairs] as tensors.
-func pairBatch(indices ...int) []dataset.Tensor {
+// A tensorBatch is samples in tensors.
+type tensorBatch struct {
+	spec   dataset.Spec
+	fields []dataset.Tensor
+}
+
+func (b tensorBatch) Spec() dataset.Spec        { return b.spec }
+func (b tensorBatch) Bytes(field string) []byte { return b.fields[b.spec.Index(field)].Bytes() }
+func (b tensorBatch) Offsets(string) []int      { return nil }
+
+// pairBatch is the given samples of [pairs] as a batch.
+func pairBatch(t testing.TB, indices ...int) dataset.Batch {
 	var pair []uint16
 	var label []int16
 	for _, i := range indices {
 		pair = append(pair, uint16(2*i+1), uint16(2*i+2))
 		label = append(label, int16(-i-1))
 	}
-	return []dataset.Tensor{
-		dataset.TensorOf(pair, len(indices), 2),
-		dataset.TensorOf(label, len(indices)),
-	}
+	return tensorBatch{datatest.Pairs(t).Spec(), []dataset.Tensor{dataset.TensorOf(pair, len(indices), 2), dataset.TensorOf(label, len(indices))}}
 }
 
 func newWriter(t testing.TB, path string, options ...packed.Option) *packed.Writer {
@@ -52,14 +58,12 @@ func pack(t testing.TB, p *packed.Writer, batch, end int) {
 		for i := from; i < min(from+batch, end); i++ {
 			if i != 2 {
 				indices = append(indices, i)
-			} else if err := p.Skip(i, "damaged"); err != nil {
-				t.Fatal(err)
 			}
 		}
-		if len(indices) == 0 {
-			return
+		if len(indices) == 0 { // so that Next passes sample 2
+			indices = []int{3}
 		}
-		if err := p.Append(indices, pairBatch(indices...)...); err != nil {
+		if err := p.AppendBatch(indices, pairBatch(t, indices...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,8 +88,8 @@ func TestOpenReadsWhatAWriterWrote(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pairs")
 	p := newWriter(t, path, packed.Classes("left", "right"))
 	pack(t, p, 2, 5)
-	if p.Len() != 4 || p.Next() != 5 || !slices.Equal(p.Skipped(), []packed.SkippedSample{{Index: 2, Reason: "damaged"}}) {
-		t.Errorf("%d samples, next is %d, skipped %v", p.Len(), p.Next(), p.Skipped())
+	if p.Len() != 4 || p.Next() != 5 {
+		t.Errorf("%d samples, next is %d", p.Len(), p.Next())
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("before Finish: %v, want no file", err)
@@ -169,11 +173,11 @@ func shorten(t *testing.T, name string, r *rand.Rand) {
 
 func TestResumedWriterKnowsWhatWasDone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pairs")
-	p := newWriter(t, path, packed.Source("a"))
+	p := newWriter(t, path, packed.Origin("a"))
 	pack(t, p, 2, 4)
-	q := newWriter(t, path, packed.Source("a"))
-	if q.Next() != 4 || q.Len() != 3 || fmt.Sprint(q.Skipped()) != "[{2 damaged}]" {
-		t.Errorf("next %d, %d samples, skipped %v; want 4, 3, sample 2", q.Next(), q.Len(), q.Skipped())
+	q := newWriter(t, path, packed.Origin("a"))
+	if q.Next() != 4 || q.Len() != 3 {
+		t.Errorf("next %d, %d samples; want 4, 3", q.Next(), q.Len())
 	}
 }
 
@@ -204,10 +208,10 @@ func TestDamageWhileInterruptedIsDoneAgain(t *testing.T) {
 // of a finished file is left, because the program was killed before it was removed.
 func TestAnotherSourceMayFollowAWriterWithoutSamples(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	if err := newWriter(t, path, packed.Source("first")).Close(); err != nil {
+	if err := newWriter(t, path, packed.Origin("first")).Close(); err != nil {
 		t.Fatal(err)
 	}
-	p := newWriter(t, path, packed.Source("second"))
+	p := newWriter(t, path, packed.Origin("second"))
 	pack(t, p, 2, 5)
 	journal, err := os.ReadFile(path + ".journal")
 	if err != nil {
@@ -216,15 +220,15 @@ func TestAnotherSourceMayFollowAWriterWithoutSamples(t *testing.T) {
 	if err := errors.Join(p.Finish(), os.WriteFile(path+".journal", journal, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	p = newWriter(t, path, packed.Source("third"))
-	if p.Next() != 0 || p.Len() != 0 || len(p.Skipped()) != 0 {
+	p = newWriter(t, path, packed.Origin("third"))
+	if p.Next() != 0 || p.Len() != 0 {
 		t.Errorf("after a finished file, it begins at %d with %d samples", p.Next(), p.Len())
 	}
 	pack(t, p, 2, 5)
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p = newWriter(t, path, packed.Source("third"))
+	p = newWriter(t, path, packed.Origin("third"))
 	if p.Next() != 5 || p.Len() != 4 {
 		t.Errorf("resumed at %d with %d samples, want 5 and 4", p.Next(), p.Len())
 	}
@@ -235,15 +239,15 @@ func TestAnotherSourceMayFollowAWriterWithoutSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ds.Source() != "third" || ds.Len() != 4 {
-		t.Errorf("got %d samples of %s", ds.Len(), ds.Source())
+	if ds.Origin() != "third" || ds.Len() != 4 {
+		t.Errorf("got %d samples of %s", ds.Len(), ds.Origin())
 	}
 }
 
 func TestWriterRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pairs")
-	p := newWriter(t, path, packed.Source("a"))
+	p := newWriter(t, path, packed.Origin("a"))
 	pack(t, p, 2, 2)
 	again := func(path string, options ...packed.Option) error {
 		_, err := packed.Create(t.Context(), path, datatest.Pairs(t).Spec(), options...)
@@ -251,48 +255,34 @@ func TestWriterRefuses(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "mine.part"), "a user's")
 	write(t, filepath.Join(dir, "my.journal"), strings.Repeat("dear diary, ", 20))
-	other := "exist already, with other fields, classes or another source: remove them to start again"
-	foreign := "exist already, but the journal is not that of a packed file: remove them to start again"
-	batch := pairBatch(2, 3)
+	other := "exist already, with other fields, columns or options, or of another source: remove them to start again"
+	foreign := "exists already, and is no work that can be continued: remove it to start again"
+	batch := pairBatch(t, 2, 3)
+	pairs := batch.(tensorBatch).fields
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := packed.Create(cancelled, path, datatest.Pairs(t).Spec(), packed.Source("a"))
-	ragged, err2 := packed.Create(t.Context(), filepath.Join(dir, "ragged"), dataset.Spec{wordsField})
-	if err2 != nil {
-		t.Fatal(err2)
-	}
-	defer ragged.Close()
+	_, err := packed.Create(cancelled, path, datatest.Pairs(t).Spec(), packed.Origin("a"))
 	closed := newWriter(t, filepath.Join(dir, "closed"))
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
-	}
-	_, none := os.Stat(filepath.Join(dir, "no", "folder.part"))
-	noFolder := none.(*fs.PathError).Err.Error()
-	if skip := p.Skip(3, "damaged"); skip != nil {
-		t.Fatal(skip)
 	}
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{again(path, packed.Source("b")), other},
-		{again(path, packed.Source("a"), packed.Classes("x")), other},
+		{again(path, packed.Origin("b")), other},
+		{again(path, packed.Origin("a"), packed.Classes("x")), other},
 		{again(filepath.Join(dir, "mine")), foreign},
 		{again(filepath.Join(dir, "my")), foreign},
-		{again(filepath.Join(dir, "no", "folder")), "folder.part: " + noFolder},
+		{again(filepath.Join(dir, "no", "folder")), "folder.journal: "},
 		{err, "context canceled"},
-		{ragged.Append([]int{0}, batch[0]), `field "words" is ragged: want AppendBatch`},
-		{p.Append([]int{1, 2}, batch...), "sample 1: indices must increase, the last one was 1"},
-		{p.Append([]int{4, 2}, batch...), "sample 2: indices must increase, the last one was 4"},
-		{p.Append([]int{2, 3}, batch...), "sample 3 was skipped"},
-		{p.Append([]int{2}, batch...), `field "pair": tensor of uint16 (2, 2), want uint16 (1, 2)`},
-		{p.Append([]int{2, 3}, batch[1], batch[0]), `field "pair": tensor of int16 (2), want uint16 (2, 2)`},
-		{p.Append([]int{2, 3}, batch[0]), "1 fields, want 2: pair uint16 (2), label int16 ()"},
-		{p.Skip(3, ""), "skip sample 3: indices must increase, the last one was 3"},
+		{p.AppendBatch([]int{1, 2}, batch), "sample 1: indices must increase, the last one was 1"},
+		{p.AppendBatch([]int{4, 2}, batch), "sample 2: indices must increase, the last one was 4"},
+		{p.AppendBatch([]int{2}, batch), `field "pair": 8 bytes, want 1 samples of 4`},
+		{p.AppendBatch([]int{2, 3}, tensorBatch{batch.Spec()[:1], pairs}), "batch of pair uint16 (2), want pair uint16 (2), label int16 ()"},
 		{p.Finish(), "<nil>"},
-		{p.Append([]int{4}, pairBatch(4)...), "finished"},
-		{p.Skip(4, "late"), "finished"},
-		{closed.Skip(0, "late"), "closed"},
+		{p.AppendBatch([]int{4}, pairBatch(t, 4)), "finished"},
+		{closed.AppendBatch([]int{0}, pairBatch(t, 0)), "closed"},
 	} {
 		if got := fmt.Sprint(c.err); !strings.Contains(got, c.want) {
 			t.Errorf("got error  %v\nwant       %s", got, c.want)

@@ -22,7 +22,7 @@ func TestAScanLeavesTheCacheToTheBlocks(t *testing.T) {
 	if got := disk.Stats(); got.Stored != 0 || got.Used != 0 {
 		t.Errorf("after the scan: %v", got)
 	}
-	ds := numberedDataset(t, disk, index, shards.Memory(0))
+	ds := numberedDataset(t, disk, index, shards.MaxBytes(0))
 	for range 2 {
 		for i := range ds.Len() {
 			if _, err := dataset.At(t.Context(), ds, i); err != nil {

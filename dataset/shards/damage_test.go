@@ -38,6 +38,8 @@ type forgetter struct {
 	forgot []string
 }
 
+func (*forgetter) Has(objects.Object, int64, int64) bool { return false }
+
 func (f *forgetter) Forget(o objects.Object, off, n int64) {
 	f.forgot = append(f.forgot, fmt.Sprint(o.Name, " ", off, " ", n))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // An exampleDecoder reads the protocol buffers of tf.Example:
@@ -20,7 +21,7 @@ type exampleDecoder struct {
 }
 
 // example reads an Example.
-func (d *exampleDecoder) example(data []byte, dst []Value) error {
+func (d *exampleDecoder) example(data []byte, dst []shardfmt.Value) error {
 	return fields(data, func(number int, message []byte, _ uint64) error {
 		if number != 1 || message == nil {
 			return nil
@@ -36,7 +37,7 @@ func (d *exampleDecoder) example(data []byte, dst []Value) error {
 
 // feature reads an entry of the map: key = 1, value = 2. If a key stands there twice, the
 // last one counts.
-func (d *exampleDecoder) feature(entry []byte, dst []Value) error {
+func (d *exampleDecoder) feature(entry []byte, dst []shardfmt.Value) error {
 	var key, feature []byte
 	err := fields(entry, func(number int, data []byte, _ uint64) error {
 		switch {
@@ -62,7 +63,7 @@ func (d *exampleDecoder) feature(entry []byte, dst []Value) error {
 }
 
 // value reads a Feature.
-func (d *exampleDecoder) value(k int, feature []byte) (v Value, err error) {
+func (d *exampleDecoder) value(k int, feature []byte) (v shardfmt.Value, err error) {
 	err = fields(feature, func(number int, list []byte, _ uint64) error {
 		if list == nil {
 			return nil
@@ -73,17 +74,17 @@ func (d *exampleDecoder) value(k int, feature []byte) (v Value, err error) {
 			v, err = bytesList(list)
 		case 2:
 			d.lists[k], err = floatList(list, d.lists[k][:0])
-			v = Value{Dtype: dataset.Float32, Shape: oneDimension, Data: d.lists[k]}
+			v = shardfmt.Value{Dtype: dataset.Float32, Shape: oneDimension, Data: d.lists[k]}
 		case 3:
 			d.lists[k], err = int64List(list, d.lists[k][:0])
-			v = Value{Dtype: dataset.Int64, Shape: oneDimension, Data: d.lists[k]}
+			v = shardfmt.Value{Dtype: dataset.Int64, Shape: oneDimension, Data: d.lists[k]}
 		}
 		return err
 	})
 	return v, err
 }
 
-func bytesList(list []byte) (Value, error) {
+func bytesList(list []byte) (shardfmt.Value, error) {
 	var one []byte
 	n := 0
 	err := fields(list, func(number int, data []byte, _ uint64) error {

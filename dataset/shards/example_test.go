@@ -62,7 +62,7 @@ func ExampleWriteTar() {
 		log.Fatal(err)
 	}
 	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
-	if err := shards.WriteTar(ctx, filepath.Join(dir, "train-%06d.tar"), images, columns, shards.ShardSize(64<<20)); err != nil {
+	if err := shards.WriteTar(ctx, filepath.Join(dir, "train-%06d.tar"), images, columns, shards.MaxShardBytes(64<<20)); err != nil {
 		log.Fatal(err)
 	}
 
@@ -95,33 +95,31 @@ func ExampleWriteTar() {
 	// train-000000.tar/000000001 (8) 1
 }
 
-// TFRecord files with the indices that DALI's tfrecord2idx made: the shards themselves are
-// not read for the index.
-func ExampleDALIIndex() {
+// A program that is started again reads the index that it has saved.
+func ExampleOpenSaved() {
 	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
 	store := objects.Folder("testdata/tfrecord")
-	format := shards.TFRecord(shards.DALIIndex(func(shard string) string { return shard + ".idx" }))
-	index, err := shards.Scan(ctx, store, format, []string{"train.tfrecord"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	ds, err := shards.Open(store, index, []shards.Field{
-		shards.Bytes("image", "image"),
-		shards.Scalar[int64]("label", "label"),
-		shards.Ragged[int64]("tokens", nil, "tokens"),
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for i := range ds.Len() {
-		sample, err := dataset.At(ctx, ds, i)
+	for range 2 {
+		ds, err := shards.OpenSaved(ctx, store, shards.TFRecord(), []string{"train.tfrecord"}, filepath.Join(dir, "train.index"), []shards.Field{
+			shards.Bytes("image", "image"),
+			shards.Scalar[int64]("label", "label"),
+			shards.Ragged[int64]("tokens", nil, "tokens"),
+		})
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(ds.Name(i), sample["image"].Shape(), sample["label"], sample["tokens"])
+		sample, err := dataset.At(ctx, ds, 1)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(ds.Name(1), sample["image"].Shape(), sample["label"], sample["tokens"])
 	}
 	// Output:
-	// train.tfrecord, sample 0 (2150) 7 [0]
 	// train.tfrecord, sample 1 (2736) 8 [-7 -8]
-	// train.tfrecord, sample 2 (3544) 1 [14 15 16]
+	// train.tfrecord, sample 1 (2736) 8 [-7 -8]
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
@@ -27,20 +28,14 @@ func (d *damage) Unwrap() error { return d.error }
 
 // fetch reads the first n bytes of an object.
 func fetch(ctx context.Context, s objects.Store, o objects.Object, n int64) ([]byte, error) {
-	data, _, err := fetchSummed(ctx, s, o, 0, n, false, nil)
-	return data, err
+	return appendRange(ctx, s, o, 0, n, false, nil)
 }
 
-// fetchSummed appends n bytes of an object from byte off on. It uses the memory of to, if that is
-// large enough, or that of the store. The checksum of the bytes that it has appended is known if
-// the store has computed it. again says that the same bytes were read before, and were damaged.
-// Then the first byte is read alone, so that no other read begins where one began before: also
-// not where a cache divides it into blocks.
-func fetchSummed(ctx context.Context, s objects.Store, o objects.Object, off, n int64, again bool, to []byte) ([]byte, objects.Sum, error) {
+// appendRange appends n bytes of an object from byte off on. again says that the same bytes were
+// read before, and were damaged. Then the first byte is read alone, so that no other read begins
+// where one began before: also not where a cache divides it into blocks.
+func appendRange(ctx context.Context, s objects.Store, o objects.Object, off, n int64, again bool, to []byte) ([]byte, error) {
 	first := len(to)
-	if x, ok := s.(objects.Exchanger); ok && !again && first == 0 && n > 0 && n <= atOnce {
-		return x.Exchange(ctx, o, to, off, n)
-	}
 	for int64(len(to)-first) < n {
 		done := int64(len(to) - first)
 		part := int(min(n-done, max(atOnce, done)))
@@ -54,10 +49,10 @@ func fetchSummed(ctx context.Context, s objects.Store, o objects.Object, off, n 
 		}
 		to = to[:begin+part]
 		if err := s.ReadAt(ctx, o, to[begin:], off+done); err != nil {
-			return nil, objects.Sum{}, err
+			return nil, err
 		}
 	}
-	return to, objects.Sum{}, nil
+	return to, nil
 }
 
 // load reads a block, compares its checksum, decompresses it and finds its samples.
@@ -67,8 +62,8 @@ func (d *Dataset) load(ctx context.Context, h *held) error {
 	if _, ok := errors.AsType[*damage](err); ok {
 		// The bytes may have been damaged on their way. They are read again as other ranges,
 		// because a cache of blocks may hold the damaged ones, also one that cannot forget them.
-		if f, ok := d.store.(objects.Forgetter); ok {
-			for _, r := range b.ranges(nil) {
+		if f, ok := d.store.(objects.Holder); ok {
+			for _, r := range b.Ranges(nil) {
 				f.Forget(d.object(h.block), r.Off, r.Len)
 			}
 		}
@@ -80,51 +75,36 @@ func (d *Dataset) load(ctx context.Context, h *held) error {
 	return nil
 }
 
-// ranges appends all ranges of a block to dst.
-func (b *Block) ranges(dst []Range) []Range {
-	return append(append(dst, Range{b.Off, b.Len}), b.More...)
-}
-
 // tryLoad reads a block, for the second time if it was damaged.
 func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, again bool) error {
 	c := d.index.shards[b.shard].compression
 	to := h.data[:0]
-	if c != Plain {
+	if c != shardfmt.Plain {
 		to = d.memory.takeStored()
 	} else {
 		h.data = nil // after an error the store may not be done with it
 	}
-	var (
-		err    error
-		sum    objects.Sum // of the first range, to which the index's belongs
-		memory [4]Range
-	)
-	for k, r := range b.ranges(memory[:0]) {
-		var of objects.Sum
-		if to, of, err = fetchSummed(ctx, d.store, d.object(h.block), r.Off, r.Len, again, to); err != nil {
+	var err error
+	var memory [4]shardfmt.Range
+	for _, r := range b.Ranges(memory[:0]) {
+		if to, err = appendRange(ctx, d.store, d.object(h.block), r.Off, r.Len, again, to); err != nil {
 			return err
 		}
-		if k == 0 {
-			sum = of
-		}
 	}
-	if c == Plain {
+	if c == shardfmt.Plain {
 		h.data = to
 	} else {
 		defer d.memory.giveStored(to)
 	}
 	if b.Summed {
-		if !sum.Known {
-			sum.CRC32C = crc32.Checksum(to[:b.Len], castagnoli())
-		}
-		if sum.CRC32C != b.Sum {
-			return &damage{fmt.Errorf("%d bytes with the CRC-32C %08x, want %08x: the shard is damaged, or not that of the index", b.Len, sum.CRC32C, b.Sum)}
+		if sum := crc32.Checksum(to[:b.Len], castagnoli()); sum != b.Sum {
+			return &damage{fmt.Errorf("%d bytes with the CRC-32C %08x, want %08x: the shard is damaged, or not that of the index", b.Len, sum, b.Sum)}
 		}
 	}
 	switch c {
-	case Plain:
-	case ByFormat:
-		h.data, err = d.index.layout.(Unpacker).Unpack(h.data[:0], to, &b.Block)
+	case shardfmt.Plain:
+	case shardfmt.ByFormat:
+		h.data, err = d.index.layout.(shardfmt.Unpacker).Unpack(h.data[:0], to, &b.Block)
 	default:
 		h.data, err = decompress(c, to, b.Size)
 	}
@@ -144,7 +124,7 @@ func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, again b
 // decompressed.
 const likely = 16
 
-func decompress(c Compression, packed []byte, size int64) ([]byte, error) {
+func decompress(c shardfmt.Compression, packed []byte, size int64) ([]byte, error) {
 	r, err := decompressor(c, bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/encoding"
 )
 
@@ -70,7 +71,7 @@ func (f *Field) check() error {
 func (f *Field) names() string { return strings.Join(f.columns, " or ") }
 
 // place writes a value into the field's cell.
-func (f *Field) place(v *Value, cell dataset.Cell, arrays *arrayParser) error {
+func (f *Field) place(v *shardfmt.Value, cell dataset.Cell, arrays *arrayParser) error {
 	isBytes := v.Dtype == dataset.Uint8 && len(v.Shape) == 1 && v.Shape[0] < 0
 	switch {
 	case isBytes && f.spec.Dtype == dataset.Uint8 && f.spec.Ragged && f.spec.Shape == nil:
@@ -118,3 +119,11 @@ func (f *Field) placeArray(a array, cell dataset.Cell, arrays *arrayParser) erro
 	}
 	return arrays.store(cell.Bytes(), f.spec.Dtype, a)
 }
+
+// bytesValue is the value of a file or text.
+func bytesValue(data []byte) shardfmt.Value {
+	return shardfmt.Value{Dtype: dataset.Uint8, Shape: oneDimension, Data: data}
+}
+
+// oneDimension is the shape of values whose length says how many elements there are.
+var oneDimension = []int{-1}

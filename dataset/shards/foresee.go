@@ -1,10 +1,9 @@
 package shards
 
 import (
-	"slices"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // Foresee tells the store which blocks will be read, and in which order, if it is an
@@ -30,15 +29,14 @@ func (d *Dataset) Foresee(f dataset.Future) (stop func()) {
 			if stays && d.memory.has(b) {
 				return dst
 			}
-			var memory [4]Range
-			for _, r := range d.index.blocks[b].ranges(memory[:0]) {
+			var memory [4]shardfmt.Range
+			for _, r := range d.index.blocks[b].Ranges(memory[:0]) {
 				if r.Len <= atOnce {
 					dst = append(dst, objects.Block{Object: d.object(b), Off: r.Off, Len: r.Len})
 				}
 			}
 			return dst
 		},
-		Once:   true,
-		Summed: slices.ContainsFunc(d.index.blocks, func(b indexedBlock) bool { return b.Summed }),
+		Once: true,
 	})
 }

@@ -52,11 +52,11 @@ func TestForeseenShardsTakeAsLongAsLocalOnes(t *testing.T) {
 			time.Sleep(time.Duration(d * float64(time.Second)))
 			return nil
 		}
-		p, err := prefetch.New(s, prefetch.Memory(40*rows*1024))
+		p, err := prefetch.New(s, prefetch.MaxBytes(40*rows*1024))
 		if err != nil {
 			t.Fatal(err)
 		}
-		ds := numberedDataset(t, p, index, shards.Memory(16*rows*1024))
+		ds := numberedDataset(t, p, index, shards.MaxBytes(16*rows*1024))
 		l := costlyLoader(t, ds)
 		for epoch := range epochs {
 			begin := time.Now()
@@ -101,11 +101,11 @@ func TestALaterEpochWaitsForNoBlockThatMemoryHeld(t *testing.T) {
 			time.Sleep(30 * time.Millisecond)
 			return nil
 		}
-		p, err := prefetch.New(s, prefetch.Memory(16*rows*1024))
+		p, err := prefetch.New(s, prefetch.MaxBytes(16*rows*1024))
 		if err != nil {
 			t.Fatal(err)
 		}
-		ds := numberedDataset(t, p, index, shards.Memory(16*rows*1024))
+		ds := numberedDataset(t, p, index, shards.MaxBytes(16*rows*1024))
 		l := costlyLoader(t, ds)
 		begin, n := time.Now(), 0
 		for b, err := range l.Epochs(t.Context(), 0, epochs) {

@@ -2,12 +2,12 @@ package shards
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -15,7 +15,7 @@ import (
 // about 130 bytes of memory per block.
 type Index struct {
 	format Format
-	layout Layout
+	layout shardfmt.Layout
 	schema []byte
 	shards []indexedShard
 	blocks []indexedBlock
@@ -23,69 +23,47 @@ type Index struct {
 
 type indexedShard struct {
 	object      objects.Object
-	compression Compression
+	compression shardfmt.Compression
 	first       int // block
 }
 
 type indexedBlock struct {
-	Block
+	shardfmt.Block
 	shard int
 	end   int // in samples of the index
 }
 
 func (b *indexedBlock) first() int { return b.end - b.Rows }
 
-// A ScanOption changes what [Scan] does. The zero ScanOption sets nothing.
-type ScanOption struct{ set func(*scanConfig) }
-
-type scanConfig struct {
-	size     int64
-	parallel int
-}
-
-// BlockSize sets the least number of bytes of a block. A block ends before the first
+// BlockSize sets the least number of bytes of a block that a scan finds. A block ends before the first
 // sample that begins after that many bytes. The default is 8 MiB. A smaller block takes
 // less memory, mixes better in [sampler.Grouped], and costs more requests.
-func BlockSize(bytes int64) ScanOption { return ScanOption{func(c *scanConfig) { c.size = bytes }} }
+func BlockSize(bytes int64) Option { return Option{func(c *config) { c.size = bytes }} }
 
-// Parallel sets how many shards are read at a time. The default is 8. Each takes 4 MiB of
-// memory.
-func Parallel(n int) ScanOption { return ScanOption{func(c *scanConfig) { c.parallel = n }} }
+// scanners is how many shards are read at a time. Each takes 4 MiB of memory.
+const scanners = 8
 
-// Scan reads shards once, from beginning to end, and finds their blocks. An index of
-// another program is used in place of that where the format has one: see [TFRecord] and
-// [MDS]. A store with a cache does not keep what Scan reads, so a program that is started
-// again should read a saved index ([Index.WriteTo], [ReadIndex]) and not scan again.
+// Scan reads shards once, from beginning to end, and finds their blocks. Of [MDS] it reads the
+// index.json and the offsets alone. A store with a cache does not keep what Scan reads, so a program
+// that is started again should read a saved index: see [OpenSaved].
 //
 // names are the names of objects. "{0000..0146}" in a name stands for all numbers of
 // that range, and "{a,b}" for each of the texts. A name with * or ? or [ is a pattern
 // of [path.Match] for the names that the store lists. The samples are in the order of
 // names, and those of a pattern are sorted.
-func Scan(ctx context.Context, s objects.Store, f Format, names []string, options ...ScanOption) (*Index, error) {
-	c := scanConfig{size: 8 << 20, parallel: 8}
-	for _, option := range options {
-		if option.set != nil {
-			option.set(&c)
-		}
-	}
-	var errs []error
-	if c.size < 1 {
-		errs = append(errs, fmt.Errorf("shards: BlockSize(%d): want 1 or more", c.size))
-	}
-	if c.parallel < 1 {
-		errs = append(errs, fmt.Errorf("shards: Parallel(%d): want 1 or more", c.parallel))
-	}
-	if err := errors.Join(errs...); err != nil {
+func Scan(ctx context.Context, s objects.Store, f Format, names []string, options ...Option) (*Index, error) {
+	c, err := configOf(options)
+	if err != nil {
 		return nil, err
 	}
-	ctx = objects.Once(ctx)
+	ctx = files.Once(ctx)
 	all, err := expandAll(ctx, s, names)
 	if err != nil {
 		return nil, err
 	}
-	found := make([][]Shard, len(all))
-	err = files.Scan(len(all), c.parallel, func(k int) error {
-		err := f.Split(ctx, s, all[k], c.size, func(shard Shard) error {
+	found := make([][]shardfmt.Shard, len(all))
+	err = files.Scan(len(all), scanners, func(k int) error {
+		err := f.Split(ctx, s, all[k], c.size, func(shard shardfmt.Shard) error {
 			found[k] = append(found[k], shard)
 			return nil
 		})
@@ -109,13 +87,13 @@ func Scan(ctx context.Context, s objects.Store, f Format, names []string, option
 }
 
 // add appends the blocks of a shard, which it checks: they may come from a file.
-func (x *Index) add(s *Shard) error {
+func (x *Index) add(s *shardfmt.Shard) error {
 	if len(x.shards) == 0 {
 		x.schema = s.Schema
 	} else if !slices.Equal(x.schema, s.Schema) {
 		return fmt.Errorf("its columns are not those of %s", x.shards[0].object.Name)
 	}
-	if s.Compression > ByFormat {
+	if s.Compression > shardfmt.ByFormat {
 		return fmt.Errorf("compression %d is not known", s.Compression)
 	}
 	x.shards = append(x.shards, indexedShard{s.Object, s.Compression, len(x.blocks)})
@@ -124,20 +102,20 @@ func (x *Index) add(s *Shard) error {
 	var at int64
 	for k := range s.Blocks {
 		b := &s.Blocks[k]
-		byFormat := s.Compression == ByFormat
+		byFormat := s.Compression == shardfmt.ByFormat
 		whole := b.Off == 0 && b.Len == s.Object.Size && len(s.Blocks) == 1
 		switch {
 		case b.Off < at && !byFormat || b.Off < 0 || b.Len < 0 || b.Len > math.MaxInt64-b.Off || b.Off+b.Len > s.Object.Size:
 			return fmt.Errorf("block %d: %d bytes from byte %d of an object of %d bytes", k, b.Len, b.Off, s.Object.Size)
-		case s.Compression == Plain && b.Size != b.Len || s.Compression != Plain && !byFormat && !whole || b.Size < 0 || b.Size > mostBlock:
+		case s.Compression == shardfmt.Plain && b.Size != b.Len || s.Compression != shardfmt.Plain && !byFormat && !whole || b.Size < 0 || b.Size > mostBlock:
 			return fmt.Errorf("block %d: %d bytes in memory, %d bytes from byte %d of the object", k, b.Size, b.Len, b.Off)
 		case b.Rows < 1 || int64(b.Rows) > b.Size || b.Rows > math.MaxInt-x.Len():
 			return fmt.Errorf("block %d: %d samples in %d bytes", k, b.Rows, b.Size)
 		case !byFormat && len(b.More)+len(b.Meta) > 0:
 			return fmt.Errorf("block %d: more ranges of a shard that is not compressed by its format", k)
-		case !byFormat && !b.fits(limit):
+		case !byFormat && !fits(b, limit):
 			return fmt.Errorf("block %d: %d samples, %d bytes that are %d in memory: %w", k, b.Rows, b.Len, b.Size, errTooLarge)
-		case s.Compression == Gzip || s.Compression == Zstd:
+		case s.Compression == shardfmt.Gzip || s.Compression == shardfmt.Zstd:
 			if most, err := unpackedLimit(b.Len, limit); b.Size > most {
 				return fmt.Errorf("block %d: %w", k, err)
 			}
@@ -159,11 +137,11 @@ func (x *Index) finish() (err error) {
 	if x.layout, err = x.format.Layout(x.schema); err != nil {
 		return fmt.Errorf("shards: %w", err)
 	}
-	if _, ok := x.layout.(Unpacker); ok {
+	if _, ok := x.layout.(shardfmt.Unpacker); ok {
 		return nil
 	}
 	for k := range x.shards {
-		if x.shards[k].compression == ByFormat {
+		if x.shards[k].compression == shardfmt.ByFormat {
 			return fmt.Errorf("shards: %s: compressed by its format, but %s compresses no blocks", x.shards[k].object.Name, x.format)
 		}
 	}

@@ -2,14 +2,18 @@ package shards
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // A saved index has this layout. Numbers are unsigned varints of package
@@ -48,6 +52,46 @@ func (x *Index) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), nil
 }
 
+// OpenSaved makes a dataset of the shards of that names stand for, with the index in a local file.
+// If there is no such file, it scans the shards and saves their index there, as [Scan] does; remove
+// the file when the shards change.
+func OpenSaved(ctx context.Context, s objects.Store, f Format, names []string, file string, fields []Field, options ...Option) (*Dataset, error) {
+	text, err := os.ReadFile(file)
+	var index *Index
+	switch {
+	case err == nil:
+		if index, err = ReadIndex(bytes.NewReader(text), f); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, file)
+		}
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("shards: read index: %w", err)
+	default:
+		if index, err = Scan(ctx, s, f, names, options...); err == nil {
+			err = index.save(file)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return Open(s, index, fields, options...)
+}
+
+// save writes the index to a file, which appears as a whole.
+func (x *Index) save(file string) error {
+	part, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part")
+	if err != nil {
+		return fmt.Errorf("shards: write index: %w", err)
+	}
+	_, err = part.Write(x.encode())
+	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
+		err = os.Rename(part.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("shards: write index: %w", errors.Join(err, os.Remove(part.Name())))
+	}
+	return nil
+}
+
 func (x *Index) encode() []byte {
 	b := binary.AppendUvarint([]byte(indexMagic), indexVersion)
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
@@ -74,19 +118,19 @@ func (x *Index) encode() []byte {
 				summed = 1
 			}
 			number(int64(block.Rows)<<1 | summed)
-			if s.compression == ByFormat {
+			if s.compression == shardfmt.ByFormat {
 				at = 0 // blocks may overlap
 			}
 			number(block.Off - at)
 			number(block.Len)
 			at = block.Off + block.Len
-			if s.compression != Plain {
+			if s.compression != shardfmt.Plain {
 				number(block.Size)
 			}
 			if block.Summed {
 				b = binary.LittleEndian.AppendUint32(b, block.Sum)
 			}
-			if s.compression == ByFormat {
+			if s.compression == shardfmt.ByFormat {
 				number(int64(len(block.More)))
 				for _, r := range block.More {
 					number(r.Off)
@@ -156,7 +200,7 @@ type indexParser struct {
 	data   []byte
 	at     int
 	err    error
-	blocks []Block // memory, of the last shard
+	blocks []shardfmt.Block // memory, of the last shard
 }
 
 func (p *indexParser) fail(err error) {
@@ -193,21 +237,21 @@ func (p *indexParser) text() string { return string(p.bytes(p.number())) }
 
 // shard reads a shard. A block takes at least three bytes, so no number promises more
 // of them than there are.
-func (p *indexParser) shard() (s Shard, err error) {
+func (p *indexParser) shard() (s shardfmt.Shard, err error) {
 	s.Object = objects.Object{Name: p.text(), Size: p.number(), Version: p.text()}
 	compression := p.number()
-	if compression > int64(ByFormat) {
+	if compression > int64(shardfmt.ByFormat) {
 		p.fail(fmt.Errorf("compression %d", compression))
 	}
-	s.Compression = Compression(compression)
+	s.Compression = shardfmt.Compression(compression)
 	at := int64(0)
 	s.Blocks = p.blocks[:0]
 	for left := p.number(); left > 0 && p.err == nil; left-- {
-		if s.Compression == ByFormat {
+		if s.Compression == shardfmt.ByFormat {
 			at = 0
 		}
 		rows := p.number()
-		b := Block{Rows: int(rows >> 1), Off: p.number(), Len: p.number(), Summed: rows&1 == 1}
+		b := shardfmt.Block{Rows: int(rows >> 1), Off: p.number(), Len: p.number(), Summed: rows&1 == 1}
 		if b.Off > math.MaxInt64-at || b.Len > math.MaxInt64-at-b.Off || int64(b.Rows) != rows>>1 {
 			p.fail(errors.New("numbers too large"))
 			break
@@ -215,7 +259,7 @@ func (p *indexParser) shard() (s Shard, err error) {
 		b.Off += at
 		at = b.Off + b.Len
 		b.Size = b.Len
-		if s.Compression != Plain {
+		if s.Compression != shardfmt.Plain {
 			b.Size = p.number()
 		}
 		if b.Summed {
@@ -223,9 +267,9 @@ func (p *indexParser) shard() (s Shard, err error) {
 				b.Sum = binary.LittleEndian.Uint32(sum)
 			}
 		}
-		if s.Compression == ByFormat {
+		if s.Compression == shardfmt.ByFormat {
 			for more := p.number(); more > 0 && p.err == nil; more-- {
-				b.More = append(b.More, Range{p.number(), p.number()})
+				b.More = append(b.More, shardfmt.Range{Off: p.number(), Len: p.number()})
 			}
 			b.Meta = bytes.Clone(p.bytes(p.number()))
 		}

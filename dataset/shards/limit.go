@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/budget"
 )
 
@@ -16,18 +17,18 @@ type FormatOption struct{ set func(*formatConfig) }
 // formatConfig is what all formats of this package have.
 type formatConfig struct {
 	limit int64
-	index func(shard string) string // DALI's, of TFRecord
 }
 
-// Limit sets how many bytes of memory a block may take: after decompression, with 16 bytes for
+// MaxBlockBytes sets how many bytes of memory a block may take: after decompression, with 16 bytes for
 // each of its samples, and as it is stored. A block that takes more is an error of [Scan] and of
-// [ReadIndex]. The default is 1 GiB. It also holds for a [Format] of another package, unless its
-// blocks are compressed [ByFormat]: then the format limits them.
-func Limit(bytes int64) FormatOption { return FormatOption{func(c *formatConfig) { c.limit = bytes }} }
+// [ReadIndex]. The default is 1 GiB.
+func MaxBlockBytes(bytes int64) FormatOption {
+	return FormatOption{func(c *formatConfig) { c.limit = bytes }}
+}
 
 const defaultLimit = 1 << 30
 
-func configOf(options []FormatOption) formatConfig {
+func formatOf(options []FormatOption) formatConfig {
 	c := formatConfig{limit: defaultLimit}
 	for _, o := range options {
 		if o.set != nil {
@@ -40,7 +41,7 @@ func configOf(options []FormatOption) formatConfig {
 // check is for the options.
 func (c *formatConfig) check() error {
 	if c.limit < 1 {
-		return fmt.Errorf("shards: Limit(%d): want 1 or more", c.limit)
+		return fmt.Errorf("shards: MaxBlockBytes(%d): want 1 or more", c.limit)
 	}
 	return nil
 }
@@ -58,10 +59,10 @@ func limitOf(f Format) int64 {
 // mostBlock is how many bytes can be addressed, less by how much more their memory is.
 const mostBlock = math.MaxInt - 2*more
 
-var errTooLarge = errors.New("it takes more memory than the option Limit allows")
+var errTooLarge = errors.New("it takes more memory than the option MaxBlockBytes allows")
 
 // fits reports whether a block takes no more memory than that.
-func (b *Block) fits(limit int64) bool {
+func fits(b *shardfmt.Block, limit int64) bool {
 	const place = 16 // bytes of a Row
 	return max(b.Len, b.Size) <= limit && int64(b.Rows) <= (limit-b.Size)/place
 }

@@ -55,7 +55,7 @@ func TestAShardOfManyZerosIsAnError(t *testing.T) {
 		want string
 	}{
 		{data, "byte 202407936 of the decompressed data: damaged or hostile: 66064 bytes that are more than 2048 times as many after decompression"},
-		{larger, "byte 1073741824 of the decompressed data: it takes more memory than the option Limit allows"},
+		{larger, "byte 1073741824 of the decompressed data: it takes more memory than the option MaxBlockBytes allows"},
 	} {
 		s := &memoryStore{objects: map[string][]byte{"a.tar.zst": c.data}}
 		hostile.Bounded(t, len(c.data), 2<<20, func() { // for zstd's window
@@ -98,7 +98,7 @@ func TestABlockTakesAsMuchMemoryAsTheLimitAllows(t *testing.T) {
 		s := &memoryStore{objects: p.objects}
 		most := p.size + 16*p.samples
 		var saved bytes.Buffer
-		x, err := shards.Scan(t.Context(), s, p.format(shards.Limit(most)), []string{p.object})
+		x, err := shards.Scan(t.Context(), s, p.format(shards.MaxBlockBytes(most)), []string{p.object})
 		if err == nil {
 			_, err = x.WriteTo(&saved)
 		}
@@ -106,17 +106,17 @@ func TestABlockTakesAsMuchMemoryAsTheLimitAllows(t *testing.T) {
 			t.Errorf("%s: %v", p.name, err)
 			continue
 		}
-		if _, err := shards.ReadIndex(bytes.NewReader(saved.Bytes()), p.format(shards.Limit(most))); err != nil {
+		if _, err := shards.ReadIndex(bytes.NewReader(saved.Bytes()), p.format(shards.MaxBlockBytes(most))); err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		}
 		shard := x.Objects()[0].Name
 		for _, limit := range []int64{most - 1, p.size - 1, 100} {
-			f := p.format(shards.Limit(limit))
+			f := p.format(shards.MaxBlockBytes(limit))
 			_, err := shards.Scan(t.Context(), s, f, []string{p.object})
 			_, err2 := shards.ReadIndex(bytes.NewReader(saved.Bytes()), f)
 			for _, err := range []error{err, err2} {
-				if text := fmt.Sprint(err); !strings.Contains(text, shard) || !strings.Contains(text, "more memory than the option Limit allows") {
-					t.Errorf("%s, Limit(%d): error %v, want one that names %s and the option", p.name, limit, err, shard)
+				if text := fmt.Sprint(err); !strings.Contains(text, shard) || !strings.Contains(text, "more memory than the option MaxBlockBytes allows") {
+					t.Errorf("%s, MaxBlockBytes(%d): error %v, want one that names %s and the option", p.name, limit, err, shard)
 				}
 			}
 		}
@@ -126,8 +126,8 @@ func TestABlockTakesAsMuchMemoryAsTheLimitAllows(t *testing.T) {
 // The block of an uncompressed shard is as long as its longest sample.
 func TestALongSampleIsWithinTheLimitToo(t *testing.T) {
 	s := &memoryStore{objects: map[string][]byte{"a": archive(t, tarFile{"a.txt", strings.Repeat("x", 10000)})}}
-	_, err := shards.Scan(t.Context(), s, shards.WebDataset(shards.Limit(10000)), []string{"a"})
-	if want := "shards: scan a: block 0: 1 samples, 10752 bytes that are 10752 in memory: it takes more memory than the option Limit allows"; fmt.Sprint(err) != want {
+	_, err := shards.Scan(t.Context(), s, shards.WebDataset(shards.MaxBlockBytes(10000)), []string{"a"})
+	if want := "shards: scan a: block 0: 1 samples, 10752 bytes that are 10752 in memory: it takes more memory than the option MaxBlockBytes allows"; fmt.Sprint(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
@@ -168,13 +168,13 @@ func TestAFrameHasAWindowOfItsSize(t *testing.T) {
 
 func TestAWrongLimitIsAnError(t *testing.T) {
 	s, index := numbered(t)
-	for name, f := range map[string]shards.Format{"s0.tar": shards.WebDataset(shards.Limit(0)), "a": shards.TFRecord(shards.Limit(0)), "index.json": shards.MDS(shards.FormatOption{}, shards.Limit(0))} {
-		const want = "shards: Limit(0): want 1 or more"
+	for name, f := range map[string]shards.Format{"s0.tar": shards.WebDataset(shards.MaxBlockBytes(0)), "a": shards.TFRecord(shards.MaxBlockBytes(0)), "index.json": shards.MDS(shards.FormatOption{}, shards.MaxBlockBytes(0))} {
+		const want = "shards: MaxBlockBytes(0): want 1 or more"
 		if _, err := shards.Scan(t.Context(), s, f, []string{name}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want %s", f, err, want)
 		}
 	}
-	if _, err := shards.ReadIndex(bytes.NewReader(encode(t, index)), shards.WebDataset(shards.Limit(-1))); err == nil {
+	if _, err := shards.ReadIndex(bytes.NewReader(encode(t, index)), shards.WebDataset(shards.MaxBlockBytes(-1))); err == nil {
 		t.Error("an index is read with a wrong limit")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -28,7 +29,7 @@ import (
 // or png.
 //
 // Source: streaming/base/format of https://github.com/mosaicml/streaming.
-func MDS(options ...FormatOption) Format { return &mds{configOf(options)} }
+func MDS(options ...FormatOption) Format { return &mds{formatOf(options)} }
 
 type mds struct{ formatConfig }
 
@@ -80,7 +81,7 @@ type mdsFile struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (m *mds) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
+func (m *mds) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shardfmt.Shard) error) error {
 	if err := m.check(); err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (m *mds) Split(ctx context.Context, s objects.Store, name string, size int6
 	if index.Version != 2 {
 		return fmt.Errorf("version %d of MDS, want 2", index.Version)
 	}
-	found := make([]Shard, len(index.Shards))
+	found := make([]shardfmt.Shard, len(index.Shards))
 	err = files.Scan(len(found), files.Scanners, func(k int) (err error) {
 		if found[k], err = splitMDS(ctx, s, path.Dir(name), &index.Shards[k], size); err != nil {
 			return fmt.Errorf("shard %d, %.100q: %w", k, index.Shards[k].Raw.Name, err)
@@ -114,7 +115,7 @@ func (m *mds) Split(ctx context.Context, s objects.Store, name string, size int6
 }
 
 // splitMDS finds the blocks of one shard of an index.json in that folder.
-func splitMDS(ctx context.Context, s objects.Store, folder string, m *mdsShard, size int64) (shard Shard, err error) {
+func splitMDS(ctx context.Context, s objects.Store, folder string, m *mdsShard, size int64) (shard shardfmt.Shard, err error) {
 	if m.Format != "mds" || m.Version != 2 {
 		return shard, fmt.Errorf("format %.40q of version %d, want \"mds\" of version 2", m.Format, m.Version)
 	}
@@ -126,9 +127,9 @@ func splitMDS(ctx context.Context, s objects.Store, folder string, m *mdsShard, 
 		file = *m.Zip
 		switch algorithm, _, _ := strings.Cut(m.Compression, ":"); algorithm {
 		case "gz":
-			shard.Compression = Gzip
+			shard.Compression = shardfmt.Gzip
 		case "zstd":
-			shard.Compression = Zstd
+			shard.Compression = shardfmt.Zstd
 		default:
 			return shard, fmt.Errorf("compression %.40q: want gz or zstd", m.Compression)
 		}
@@ -148,8 +149,8 @@ func splitMDS(ctx context.Context, s objects.Store, folder string, m *mdsShard, 
 	}
 	switch {
 	case m.Samples == 0:
-	case shard.Compression != Plain:
-		shard.Blocks = []Block{{Rows: int(m.Samples), Len: file.Bytes, Size: m.Raw.Bytes}}
+	case shard.Compression != shardfmt.Plain:
+		shard.Blocks = []shardfmt.Block{{Rows: int(m.Samples), Len: file.Bytes, Size: m.Raw.Bytes}}
 	default:
 		shard.Blocks, err = mdsBlocks(ctx, s, shard.Object, m.Samples, size)
 	}
@@ -158,7 +159,7 @@ func splitMDS(ctx context.Context, s objects.Store, folder string, m *mdsShard, 
 
 // mdsBlocks reads the beginning of a shard: the number n of its samples, and n+1 offsets,
 // each a little-endian number of 4 bytes.
-func mdsBlocks(ctx context.Context, s objects.Store, o objects.Object, n, size int64) ([]Block, error) {
+func mdsBlocks(ctx context.Context, s objects.Store, o objects.Object, n, size int64) ([]shardfmt.Block, error) {
 	if n > o.Size/4-2 {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -171,13 +172,13 @@ func mdsBlocks(ctx context.Context, s objects.Store, o objects.Object, n, size i
 	if err != nil {
 		return nil, err
 	}
-	var blocks []Block
-	b := Block{Off: begin}
+	var blocks []shardfmt.Block
+	b := shardfmt.Block{Off: begin}
 	at := begin
 	for k := range n {
 		if b.Len >= size {
 			blocks = append(blocks, b)
-			b = Block{Off: at}
+			b = shardfmt.Block{Off: at}
 		}
 		end := int64(binary.LittleEndian.Uint32(head[4+4*(k+1):]))
 		if end <= at || end > o.Size {
@@ -208,4 +209,19 @@ func mdsBegin(head []byte, n, size int64) (int64, error) {
 		return 0, fmt.Errorf("the first sample begins at byte %d of %d", begin, size)
 	}
 	return begin, nil
+}
+
+// maxIndex limits the bytes of an index.json.
+const maxIndex = 1 << 30
+
+// readObject reads a whole index.json.
+func readObject(ctx context.Context, s objects.Store, name string) ([]byte, error) {
+	o, err := s.Stat(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if o.Size < 0 || o.Size > maxIndex {
+		return nil, errors.New("it is too large for an index")
+	}
+	return fetch(ctx, s, o, o.Size)
 }

@@ -30,7 +30,7 @@ func mdsStore(t testing.TB) *memoryStore {
 // readMDS reads all samples and returns the first error.
 func readMDS(t testing.TB, s *memoryStore, fields ...shards.Field) error {
 	t.Helper()
-	x, err := shards.Scan(t.Context(), s, shards.MDS(shards.Limit(fuzzLimit)), []string{"train/index.json"}, shards.BlockSize(1))
+	x, err := shards.Scan(t.Context(), s, shards.MDS(shards.MaxBlockBytes(fuzzLimit)), []string{"train/index.json"}, shards.BlockSize(1))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // mdsColumns describes the columns of a shard, as index.json does.
@@ -39,7 +40,7 @@ type mdsColumn struct {
 	err   error // why it cannot be read
 }
 
-func (m *mds) Layout(schema []byte) (Layout, error) {
+func (m *mds) Layout(schema []byte) (shardfmt.Layout, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (l *mdsLayout) size(data []byte) (int64, error) {
 	return n, nil
 }
 
-func (l *mdsLayout) Rows(block []byte, off int64, dst []Row) ([]Row, error) {
+func (l *mdsLayout) Rows(block []byte, off int64, dst []shardfmt.Row) ([]shardfmt.Row, error) {
 	at := 0
 	if off == 0 { // a whole shard, which was compressed
 		if len(block) < 8 {
@@ -156,7 +157,7 @@ func (l *mdsLayout) Rows(block []byte, off int64, dst []Row) ([]Row, error) {
 		if err != nil {
 			return dst, fmt.Errorf("byte %d: %w", at, err)
 		}
-		dst = append(dst, Row{at, int(n)})
+		dst = append(dst, shardfmt.Row{Off: at, Len: int(n)})
 		at += int(n)
 	}
 	return dst, nil
@@ -164,7 +165,7 @@ func (l *mdsLayout) Rows(block []byte, off int64, dst []Row) ([]Row, error) {
 
 func (*mdsLayout) Key([]byte) string { return "" }
 
-func (l *mdsLayout) Decoder(columns []string) (Decoder, error) {
+func (l *mdsLayout) Decoder(columns []string) (shardfmt.Decoder, error) {
 	d := &mdsDecoder{mdsLayout: l, wanted: make([]int, len(columns)), shapes: make([][]int, len(columns))}
 	known := false
 	for k, name := range columns {
@@ -197,7 +198,7 @@ type mdsDecoder struct {
 	shapes [][]int // memory
 }
 
-func (d *mdsDecoder) Decode(sample []byte, dst []Value) error {
+func (d *mdsDecoder) Decode(sample []byte, dst []shardfmt.Value) error {
 	clear(dst)
 	sizes := sample
 	at := 4 * d.varying
@@ -226,8 +227,8 @@ func (d *mdsDecoder) Decode(sample []byte, dst []Value) error {
 // value reads a value. An array begins with its dtype, a byte, unless all have the same;
 // then, unless all have the same shape, with a byte of four times the number of dimensions
 // plus the logarithm of the bytes of each, and with these.
-func (c *mdsColumn) value(data []byte, memory *[]int) (Value, error) {
-	v := Value{Dtype: c.dtype, Shape: c.shape, Data: data}
+func (c *mdsColumn) value(data []byte, memory *[]int) (shardfmt.Value, error) {
+	v := shardfmt.Value{Dtype: c.dtype, Shape: c.shape, Data: data}
 	if !c.array {
 		if c.shape == nil && len(data) != c.dtype.Size() {
 			return v, fmt.Errorf("%d bytes for a value of %s", len(data), c.dtype)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // memory holds blocks. All Readers of a dataset share it. A block that several of them
@@ -30,7 +32,7 @@ type held struct {
 	ready chan struct{} // closed when it was loaded, or could not be
 	err   error         // why it could not be
 	data  []byte
-	rows  []Row
+	rows  []shardfmt.Row
 
 	// The mutex of memory guards these.
 	users      int

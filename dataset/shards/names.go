@@ -66,8 +66,8 @@ func match(ctx context.Context, s objects.Store, pattern string) ([]string, erro
 
 // in names a store, if it has a name.
 func in(s objects.Store) string {
-	if i, ok := s.(objects.Identified); ok && i.Identity() != "" {
-		return " in " + i.Identity()
+	if name := s.Identity(); name != "" {
+		return " in " + name
 	}
 	return ""
 }

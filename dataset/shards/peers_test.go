@@ -57,8 +57,6 @@ var made = []struct {
 // TestPeersShardsHaveTheirSamples reads shards of the peers' own writers, as one block and
 // as a block per sample.
 func TestPeersShardsHaveTheirSamples(t *testing.T) {
-	index := shards.DALIIndex(func(shard string) string { return shard + ".idx" })
-	missing := shards.DALIIndex(func(shard string) string { return shard + ".missing" })
 	for _, c := range []struct {
 		format shards.Format
 		name   string
@@ -75,8 +73,6 @@ func TestPeersShardsHaveTheirSamples(t *testing.T) {
 		{shards.WebDataset(), "webdataset/z*.tar.zst", "jpg", "cls", "box.npy", "tokens.npy", "txt", 1, "/n03584829_iron"},
 		{shards.TFRecord(), "tfrecord/train.tfrecord", "image", "label", "box", "tokens", "text", 3, ", sample 0"},
 		{shards.TFRecord(), "tfrecord/gzip.tfrecord.gz", "image", "label", "box", "tokens", "text", 1, ", sample 0"},
-		{shards.TFRecord(index), "tfrecord/train.tfrecord", "image", "label", "box", "tokens", "text", 3, ", sample 0"},
-		{shards.TFRecord(missing), "tfrecord/train.tfrecord", "image", "label", "box", "tokens", "text", 3, ", sample 0"},
 		{shards.MDS(), "mds/index.json", "image", "label", "box", "tokens", "text", 3, ", sample 0"},
 		{shards.MDS(), "mds-zstd/index.json", "image", "label", "box", "tokens", "text", 2, ", sample 0"},
 	} {

@@ -136,7 +136,7 @@ func ownShards(t *testing.T, photos *dataset.Folder) []photoShards {
 	t.Helper()
 	dir := t.TempDir()
 	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
-	err := shards.WriteTar(t.Context(), dir+"/%03d.tar", photos, columns, shards.ShardSize(8<<20), shards.Keys(func(i int) string { return keyOf(photos.Name(i)) }))
+	err := shards.WriteTar(t.Context(), dir+"/%03d.tar", photos, columns, shards.MaxShardBytes(8<<20), shards.Keys(func(i int) string { return keyOf(photos.Name(i)) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +193,9 @@ func peersShards(t *testing.T, python, photos string) []photoShards {
 	if out, err := exec.CommandContext(t.Context(), python, "testdata/peers.py", photos, dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	index := shards.DALIIndex(func(shard string) string { return shard + ".idx" })
 	return []photoShards{
 		{"WebDataset's tar", shards.WebDataset(), dir, []string{"webdataset/*.tar"}, "jpg", "cls", ""},
 		{"tfrecord's TFRecord", shards.TFRecord(), dir, []string{"tfrecord/train.tfrecord"}, "image", "label", "key"},
-		{"tfrecord's TFRecord with its index", shards.TFRecord(index), dir, []string{"tfrecord/train.tfrecord"}, "image", "label", "key"},
 		{"MosaicML's MDS", shards.MDS(), dir, []string{"mds/index.json"}, "image", "label", "key"},
 		{"MosaicML's MDS with zstd", shards.MDS(), dir, []string{"mds-zstd/index.json"}, "image", "label", "key"},
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // Open makes a Reader. It keeps the block of its last sample in memory until it reads
@@ -15,13 +16,13 @@ func (d *Dataset) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shards: %w", err)
 	}
-	return &reader{Dataset: d, decoder: decoder, values: make([]Value, len(columns))}, nil
+	return &reader{Dataset: d, decoder: decoder, values: make([]shardfmt.Value, len(columns))}, nil
 }
 
 type reader struct {
 	*Dataset
-	decoder Decoder
-	values  []Value // of the columns
+	decoder shardfmt.Decoder
+	values  []shardfmt.Value // of the columns
 	arrays  arrayParser
 	current *held // the block of the last sample
 }
@@ -41,7 +42,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	dst.Stage(dataset.StageDecode)
 	if err := r.place(r.current.sample(row), dst); err != nil {
 		compression := r.index.shards[r.index.blocks[b].shard].compression
-		if compression == ByFormat {
+		if compression == shardfmt.ByFormat {
 			return fmt.Errorf("shards: %s, sample %d: %w", r.index.objectOf(b).Name, r.index.inShard(i, b), err)
 		}
 		at := r.index.blocks[b].Off + int64(r.current.rows[row].Off)
@@ -94,9 +95,9 @@ func (r *reader) place(sample []byte, dst dataset.Slot) error {
 }
 
 // first is the first of the values that exists, or nil.
-func first(values []Value) *Value {
+func first(values []shardfmt.Value) *shardfmt.Value {
 	for k := range values {
-		if values[k].exists() {
+		if values[k].Dtype != 0 {
 			return &values[k]
 		}
 	}

@@ -56,12 +56,12 @@ func BenchmarkReadPhotos(b *testing.B) {
 	}
 	store := objects.Folder(dir)
 	tar, err := shards.Open(store, scan(b, store, shards.WebDataset(), 8<<20, "0.tar"),
-		[]shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")}, shards.Memory(0))
+		[]shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")}, shards.MaxBytes(0))
 	if err != nil {
 		b.Fatal(err)
 	}
 	tfrecord, err := shards.Open(store, scan(b, store, shards.TFRecord(), 8<<20, "a.tfrecord"),
-		[]shards.Field{shards.Bytes("image", "image"), shards.Scalar[int64]("label", "label")}, shards.Memory(0))
+		[]shards.Field{shards.Bytes("image", "image"), shards.Scalar[int64]("label", "label")}, shards.MaxBytes(0))
 	if err != nil {
 		b.Fatal(err)
 	}

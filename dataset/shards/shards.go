@@ -4,10 +4,10 @@
 //
 // A shard is divided into blocks: parts of about 8 MiB that hold whole samples. A block
 // is what is read at once, by one request, and compared with its checksum. An [Index]
-// lists the blocks. [Scan] makes it, and it can be saved: it takes some bytes per block.
+// lists the blocks. [OpenSaved] keeps it in a file: it takes some bytes per block.
 //
-//	index, err := shards.Scan(ctx, store, shards.WebDataset(), []string{"train-{0000..0146}.tar"})
-//	ds, err := shards.Open(store, index, []shards.Field{
+//	names := []string{"train-{0000..0146}.tar"}
+//	ds, err := shards.OpenSaved(ctx, store, shards.WebDataset(), names, "train.index", []shards.Field{
 //		shards.Bytes("image", "jpg", "png"),
 //		shards.Scalar[int64]("label", "cls"),
 //	})
@@ -21,7 +21,7 @@
 //	order := sampler.Grouped(ds.Ends(), seed, sampler.Together(64), sampler.Lanes(8))
 //
 // A shard that is compressed as a whole, by gzip or zstd, is one block: it is read and
-// decompressed as a whole, into memory. So such shards should be small. [Limit] bounds what
+// decompressed as a whole, into memory. So such shards should be small. [MaxBlockBytes] bounds what
 // a block may take, and a shard that has more than 64 MiB and 2048 times its bytes after
 // decompression is an error.
 //
@@ -46,7 +46,12 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
+
+// A Format says how samples lie in shards: [WebDataset], [TFRecord] and [MDS] make one, and
+// parquet.Format. Several goroutines use it at once.
+type Format = shardfmt.Format
 
 // A Dataset is the samples of shards, made by [Open]. Its Readers share the blocks in
 // memory.
@@ -59,26 +64,36 @@ type Dataset struct {
 	memory memory
 }
 
-// An Option changes what [Open] does. The zero Option sets nothing.
+// An Option changes what [Open], [OpenSaved] and [Scan] do. The zero Option sets nothing.
 type Option struct{ set func(*config) }
 
 type config struct {
 	limit      int64
 	anyVersion bool
+	size       int64 // of blocks, for Scan
 }
 
-// Memory sets how many bytes of blocks, after decompression, are kept in memory. The default
-// is 512 MiB. A block that was not used for the longest time gives way first. A block that a
-// Reader uses always stays, so the blocks take more than this if the Readers alone need more:
-// one block each, of at most [Limit] bytes.
-//
-// It does not count 16 bytes for each sample of these blocks, the memory of two blocks that
-// gave way and whose memory the next ones take, and what a Reader needs while it decompresses a
-// block: its compressed bytes, and as much again as it has decompressed.
-//
-// A shuffled order should have room for the blocks that it mixes, and again as many
-// while it goes from these to the next. See [sampler.Together].
-func Memory(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
+func configOf(options []Option) (config, error) {
+	c := config{limit: 512 << 20, size: 8 << 20}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&c)
+		}
+	}
+	var errs []error
+	if c.limit < 0 {
+		errs = append(errs, fmt.Errorf("shards: MaxBytes(%d): want 0 or more", c.limit))
+	}
+	if c.size < 1 {
+		errs = append(errs, fmt.Errorf("shards: BlockSize(%d): want 1 or more", c.size))
+	}
+	return c, errors.Join(errs...)
+}
+
+// MaxBytes sets how many bytes of blocks, after decompression, are kept in memory, beside the
+// blocks that Readers use. The default is 512 MiB. A shuffled order should have room for the blocks
+// that it mixes, and again as many while it goes from these to the next: see [sampler.Together].
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 // AnyVersion reads the shards that the store has, whatever their version. It is for
 // an index that was made of a copy: in another folder, on another server. The sizes
@@ -88,16 +103,9 @@ func AnyVersion() Option { return Option{func(c *config) { c.anyVersion = true }
 // Open makes a dataset of the shards in an index. It sends no request. The sample's
 // fields are made of the columns that fields name.
 func Open(s objects.Store, index *Index, fields []Field, options ...Option) (*Dataset, error) {
-	d := &Dataset{store: s, index: index, fields: slices.Clone(fields), config: config{limit: 512 << 20}}
-	for _, option := range options {
-		if option.set != nil {
-			option.set(&d.config)
-		}
-	}
-	var errs []error
-	if d.limit < 0 {
-		errs = append(errs, fmt.Errorf("shards: Memory(%d): want 0 or more", d.limit))
-	}
+	c, err := configOf(options)
+	errs := []error{err}
+	d := &Dataset{store: s, index: index, fields: slices.Clone(fields), config: c}
 	for _, f := range fields {
 		errs = append(errs, f.check())
 		d.spec = append(d.spec, f.spec)

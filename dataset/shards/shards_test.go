@@ -47,7 +47,7 @@ func TestSamplesOfABlockCostOneRead(t *testing.T) {
 // memory that it asks for.
 func TestAGroupedEpochReadsEachBlockOnce(t *testing.T) {
 	s, index := numbered(t)
-	ds := numberedDataset(t, s, index, shards.Memory(2*5120))
+	ds := numberedDataset(t, s, index, shards.MaxBytes(2*5120))
 	r, slot := datatest.Open(t, ds), newSlot(ds)
 	order := sampler.Grouped(ds.Ends(), 1, sampler.Together(2))
 	for epoch := range 20 {
@@ -69,7 +69,7 @@ func TestMemoryIsLimited(t *testing.T) {
 		reads int
 	}{{0, 20}, {2*5120 - 1, 20}, {2 * 5120, 2}} {
 		s, index := numbered(t)
-		ds := numberedDataset(t, s, index, shards.Memory(c.limit))
+		ds := numberedDataset(t, s, index, shards.MaxBytes(c.limit))
 		r, slot := datatest.Open(t, ds), newSlot(ds)
 		for k := range 20 {
 			place(t, r, slot, 10*(k%2)+k%5)
@@ -163,14 +163,14 @@ func TestNamesHaveKeysWhileTheBlockIsInMemory(t *testing.T) {
 
 func TestWrongOptionsAreErrors(t *testing.T) {
 	s, index := numbered(t)
-	_, err := shards.Open(s, index, []shards.Field{shards.Bytes("a"), shards.Scalar[int64]("a", "cls")}, shards.Memory(-1))
-	for _, want := range []string{"Memory(-1)", `field "a": no columns`, `two fields are named "a"`} {
+	_, err := shards.Open(s, index, []shards.Field{shards.Bytes("a"), shards.Scalar[int64]("a", "cls")}, shards.MaxBytes(-1))
+	for _, want := range []string{"MaxBytes(-1)", `field "a": no columns`, `two fields are named "a"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	_, err = shards.Scan(t.Context(), s, shards.WebDataset(), []string{"s0.tar"}, shards.BlockSize(0), shards.Parallel(0))
-	for _, want := range []string{"BlockSize(0)", "Parallel(0)"} {
+	_, err = shards.Scan(t.Context(), s, shards.WebDataset(), []string{"s0.tar"}, shards.BlockSize(0))
+	for _, want := range []string{"BlockSize(0)"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/inflate"
@@ -131,7 +132,7 @@ type cutter struct {
 	least  int64 // bytes of a block
 	begin  int64 // of the block
 	rows   int   // in it
-	blocks []Block
+	blocks []shardfmt.Block
 }
 
 // sample notes that a sample begins where the head begins.
@@ -144,43 +145,43 @@ func (c *cutter) sample() {
 }
 
 func (c *cutter) cut(at int64) {
-	c.blocks = append(c.blocks, Block{Rows: c.rows, Off: c.begin, Len: at - c.begin, Size: at - c.begin, Sum: c.sum, Summed: true})
+	c.blocks = append(c.blocks, shardfmt.Block{Rows: c.rows, Off: c.begin, Len: at - c.begin, Size: at - c.begin, Sum: c.sum, Summed: true})
 	c.begin, c.rows, c.sum = at, 0, 0
 }
 
 // split reads a shard and lets walk call sample for each of its samples. After walk the
 // head is what follows the last sample. compressed says how the shard is compressed,
 // from its first bytes. limit is how many bytes of memory a block may take.
-func split(ctx context.Context, s objects.Store, name string, size, limit int64, compressed func([]byte) Compression, walk func(*cutter) error) (Shard, error) {
+func split(ctx context.Context, s objects.Store, name string, size, limit int64, compressed func([]byte) shardfmt.Compression, walk func(*cutter) error) (shardfmt.Shard, error) {
 	o, err := s.Stat(ctx, name)
 	if err != nil {
-		return Shard{}, err
+		return shardfmt.Shard{}, err
 	}
 	raw := &objectReader{ctx: ctx, store: s, object: o}
 	plain := bufio.NewReaderSize(raw, 64<<10)
 	first, err := plain.Peek(min(64, int(min(o.Size, 64))))
 	if err != nil {
-		return Shard{}, err
+		return shardfmt.Shard{}, err
 	}
-	shard := Shard{Object: o, Compression: compressed(first)}
+	shard := shardfmt.Shard{Object: o, Compression: compressed(first)}
 	c := &cutter{packed: o.Size, least: size, source: source{r: plain, size: o.Size}}
-	if shard.Compression != Plain {
+	if shard.Compression != shardfmt.Plain {
 		unpacked, err := decompressor(shard.Compression, plain, o.Size)
 		if err != nil {
-			return Shard{}, err
+			return shardfmt.Shard{}, err
 		}
 		defer unpacked.Close()
 		most, tooLarge := unpackedLimit(o.Size, limit)
 		c.r, c.size = bufio.NewReaderSize(&bounded{unpacked, most, tooLarge}, 64<<10), -1
 	}
 	if err := walk(c); err != nil {
-		return Shard{}, fmt.Errorf("byte %d%s: %w", c.at, ofDecompressed(shard.Compression), bulk.Unexpected(err))
+		return shardfmt.Shard{}, fmt.Errorf("byte %d%s: %w", c.at, ofDecompressed(shard.Compression), bulk.Unexpected(err))
 	}
 	if c.rows > 0 {
 		c.cut(c.at - int64(len(c.head)))
 	}
 	shard.Blocks = c.blocks
-	if shard.Compression == Plain || len(c.blocks) == 0 {
+	if shard.Compression == shardfmt.Plain || len(c.blocks) == 0 {
 		return shard, nil
 	}
 	// What follows the last sample is in the block too, because the block is the object.
@@ -190,37 +191,37 @@ func split(ctx context.Context, s objects.Store, name string, size, limit int64,
 		_, err = io.Copy(io.Discard, plain)
 	}
 	if err != nil {
-		return Shard{}, err
+		return shardfmt.Shard{}, err
 	}
 	b.Off, b.Len, b.Size, b.Sum = 0, o.Size, c.at+rest, raw.sum
 	return shard, nil
 }
 
-func ofDecompressed(c Compression) string {
-	if c == Plain {
+func ofDecompressed(c shardfmt.Compression) string {
+	if c == shardfmt.Plain {
 		return ""
 	}
 	return " of the decompressed data"
 }
 
 // compressedBy tells from the first bytes how a shard is compressed.
-func compressedBy(first []byte) Compression {
+func compressedBy(first []byte) shardfmt.Compression {
 	switch {
 	case bytes.HasPrefix(first, []byte("\x1f\x8b")):
-		return Gzip
+		return shardfmt.Gzip
 	case bytes.HasPrefix(first, []byte("\x28\xb5\x2f\xfd")):
-		return Zstd
+		return shardfmt.Zstd
 	}
-	return Plain
+	return shardfmt.Plain
 }
 
 // decompressor reads the compressed bytes of r, which are that many.
-func decompressor(c Compression, r io.Reader, packed int64) (io.ReadCloser, error) {
+func decompressor(c shardfmt.Compression, r io.Reader, packed int64) (io.ReadCloser, error) {
 	switch c {
-	case Gzip:
+	case shardfmt.Gzip:
 		z, err := inflate.NewGzip(bufio.NewReader(r))
 		return io.NopCloser(z), err
-	case Zstd:
+	case shardfmt.Zstd:
 		window := uint64(max(leastWindow, min(maxWindow, budget.Memory*min(packed, maxWindow))))
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 		if err != nil {

@@ -42,6 +42,8 @@ func (s *memoryStore) object(name string) objects.Object {
 	return objects.Object{Name: name, Size: int64(len(s.objects[name])), Version: "1"}
 }
 
+func (s *memoryStore) Identity() string { return "" }
+
 func (s *memoryStore) Stat(_ context.Context, name string) (objects.Object, error) {
 	if _, ok := s.objects[name]; !ok {
 		return objects.Object{}, fmt.Errorf("stat %s: %w", name, fs.ErrNotExist)

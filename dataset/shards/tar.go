@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -27,15 +28,15 @@ import (
 // errors, and so is an archive that is cut short within a file. If it ends after a whole
 // file, without the zeros at its end, it is read, as WebDataset and GNU tar do: it may be
 // cut short all the same. One that is compressed as a whole, by gzip or zstd, is one block.
-func WebDataset(options ...FormatOption) Format { return &webDataset{configOf(options)} }
+func WebDataset(options ...FormatOption) Format { return &webDataset{formatOf(options)} }
 
 type webDataset struct{ formatConfig }
 
 func (*webDataset) String() string { return "webdataset" }
 
-func (w *webDataset) Layout([]byte) (Layout, error) { return tarLayout{}, w.check() }
+func (w *webDataset) Layout([]byte) (shardfmt.Layout, error) { return tarLayout{}, w.check() }
 
-func (w *webDataset) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
+func (w *webDataset) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shardfmt.Shard) error) error {
 	if err := w.check(); err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (k *sampleKeys) begins(key []byte) bool {
 	return true
 }
 
-func (tarLayout) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
+func (tarLayout) Rows(block []byte, _ int64, dst []shardfmt.Row) ([]shardfmt.Row, error) {
 	memory := &memoryTaker{data: block}
 	t := files.Tar{Take: memory.take}
 	keys := sampleKeys{}
@@ -127,7 +128,7 @@ func (tarLayout) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
 			if len(dst) > first {
 				dst[len(dst)-1].Len = begin - dst[len(dst)-1].Off
 			}
-			dst = append(dst, Row{Off: begin})
+			dst = append(dst, shardfmt.Row{Off: begin})
 		}
 		if err := memory.skip(m.Padded()); err != nil {
 			return dst, fmt.Errorf("byte %d: %w", memory.at, err)
@@ -152,7 +153,7 @@ func (tarLayout) Key(sample []byte) string {
 	}
 }
 
-func (tarLayout) Decoder(columns []string) (Decoder, error) {
+func (tarLayout) Decoder(columns []string) (shardfmt.Decoder, error) {
 	d := &tarDecoder{}
 	for _, c := range columns {
 		d.columns = append(d.columns, []byte(strings.ToLower(strings.TrimPrefix(c, "."))))
@@ -167,7 +168,7 @@ type tarDecoder struct {
 	reader  files.Tar
 }
 
-func (d *tarDecoder) Decode(sample []byte, dst []Value) error {
+func (d *tarDecoder) Decode(sample []byte, dst []shardfmt.Value) error {
 	clear(dst)
 	d.memory = memoryTaker{data: sample}
 	for {

@@ -25,7 +25,7 @@ import (
 func keys(t testing.TB, data []byte) (list []string, err error) {
 	t.Helper()
 	s := &memoryStore{objects: map[string][]byte{"a.tar": data}}
-	x, err := shards.Scan(t.Context(), s, shards.WebDataset(shards.Limit(fuzzLimit)), []string{"a.tar"}, shards.BlockSize(1))
+	x, err := shards.Scan(t.Context(), s, shards.WebDataset(shards.MaxBlockBytes(fuzzLimit)), []string{"a.tar"}, shards.BlockSize(1))
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 // kill or a crash may damage.
 func TestInterruptedShardsAreContinued(t *testing.T) {
 	const n = 12
-	options := []shards.TarOption{shards.ShardSize(20 << 10), shards.Source("photos")}
+	options := []shards.TarOption{shards.MaxShardBytes(20 << 10), shards.Origin("photos")}
 	ds := photosLike(n)
 	whole := t.TempDir()
 	if err := shards.WriteTar(t.Context(), whole+"/%d.tar", ds, photoColumns, options...); err != nil {
@@ -129,19 +129,25 @@ func unname(t *testing.T, path string) {
 func TestOtherWorkIsNotContinued(t *testing.T) {
 	path := t.TempDir() + "/%d.tar"
 	ds := photosLike(9)
-	w, err := shards.CreateTar(t.Context(), path, ds.Spec(), photoColumns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
+	broken := dataset.Func(ds.Len(), ds.Spec(), func(ctx context.Context, i int, dst dataset.Slot) error {
+		r, err := ds.Open()
+		if err == nil && i == 5 {
+			err = errors.New("broken")
+		}
+		if err != nil {
+			return err
+		}
+		return r.Place(ctx, i, dst)
+	})
+	if err := shards.WriteTar(t.Context(), path, broken, photoColumns); err == nil || !strings.Contains(err.Error(), "broken") {
 		t.Fatal(err)
 	}
 	for what, err := range map[string]error{
-		"shard size": shards.WriteTar(t.Context(), path, ds, photoColumns, shards.ShardSize(1)),
-		"source":     shards.WriteTar(t.Context(), path, ds, photoColumns, shards.Source("other")),
+		"shard size": shards.WriteTar(t.Context(), path, ds, photoColumns, shards.MaxShardBytes(1)),
+		"source":     shards.WriteTar(t.Context(), path, ds, photoColumns, shards.Origin("other")),
 		"columns":    shards.WriteTar(t.Context(), path, ds, photoColumns[1:]),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "its journal is that of another source") {
+		if err == nil || !strings.Contains(err.Error(), "with other fields, columns or options, or of another source") {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
@@ -171,7 +177,7 @@ func TestKilledWritersAreContinued(t *testing.T) {
 	}
 	write := func(dir string, delay time.Duration) error {
 		ds := slow(delay)
-		w, err := shards.CreateTar(t.Context(), dir+"/%d.tar", ds.Spec(), photoColumns, shards.ShardSize(100<<10))
+		w, err := shards.CreateTar(t.Context(), dir+"/%d.tar", ds.Spec(), photoColumns, shards.MaxShardBytes(100<<10))
 		if err != nil {
 			return err
 		}

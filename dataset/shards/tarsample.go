@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/npy"
 )
@@ -30,7 +29,7 @@ type Column struct{ Field, Extension string }
 
 // A column is a Column of a spec.
 type column struct {
-	writing.Column
+	field     dataset.Field
 	extension string
 	array     bool // a file of numpy.save
 }
@@ -62,7 +61,7 @@ func columnsOf(spec dataset.Spec, columns []Column) ([]column, error) {
 		case !array && !plain && !text:
 			errs = append(errs, fmt.Errorf("column %q: field %v: want an extension npy, or one that ends in .npy", c.Extension, f))
 		}
-		list = append(list, column{writing.Column{Index: k, Field: f}, ext, array})
+		list = append(list, column{f, ext, array})
 	}
 	return list, errors.Join(errs...)
 }
@@ -127,15 +126,15 @@ func (t *tarSample) encodeValue(c *column, cell []byte) []byte {
 	t.value = t.value[:0]
 	switch {
 	case c.array:
-		shape := []int(c.Field.Shape)
-		if c.Field.Ragged {
-			shape = append([]int{len(cell) / c.Field.Bytes()}, shape...)
+		shape := []int(c.field.Shape)
+		if c.field.Ragged {
+			shape = append([]int{len(cell) / c.field.Bytes()}, shape...)
 		}
-		t.value = append(append(t.value, npy.HeaderOf(c.Field.Dtype, shape)...), cell...)
-	case c.Field.Ragged:
+		t.value = append(append(t.value, npy.HeaderOf(c.field.Dtype, shape)...), cell...)
+	case c.field.Ragged:
 		return cell
 	default:
-		t.value = appendText(t.value, c.Field.Dtype, cell)
+		t.value = appendText(t.value, c.field.Dtype, cell)
 	}
 	return t.value
 }

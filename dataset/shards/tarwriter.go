@@ -27,31 +27,20 @@ type tarConfig struct {
 	source string
 }
 
-// ShardSize sets how many bytes a shard may have. The default is 256 MiB. A sample that is
+// MaxShardBytes sets how many bytes a shard may have. The default is 256 MiB. A sample that is
 // larger is a shard of its own.
-func ShardSize(bytes int64) TarOption { return TarOption{func(c *tarConfig) { c.limit = bytes }} }
+func MaxShardBytes(bytes int64) TarOption { return TarOption{func(c *tarConfig) { c.limit = bytes }} }
 
 // Keys sets the keys of the samples: key is called with their indices in the source. Keys
 // are paths whose base names have no dot, and consecutive ones differ. The default is the
 // index, of nine digits or more.
 func Keys(key func(i int) string) TarOption { return TarOption{func(c *tarConfig) { c.keys = key }} }
 
-// Source describes where the samples come from and how they are made: the files, the
+// Origin describes where the samples come from and how they are made: the files, the
 // transforms. A TarWriter continues the work of another one only if both have the same
-// source, fields, columns and [ShardSize].
-func Source(description string) TarOption {
+// source, fields, columns and [MaxShardBytes].
+func Origin(description string) TarOption {
 	return TarOption{func(c *tarConfig) { c.source = description }}
-}
-
-// A Batch is some samples with the fields of a spec. A batch of package loader is one.
-type Batch interface {
-	// Spec describes the fields.
-	Spec() dataset.Spec
-	// Bytes is a field of all samples, one after the other, in the machine's byte order.
-	Bytes(field string) []byte
-	// Offsets says where the samples of a ragged field begin and end, in elements: one
-	// number more than there are samples.
-	Offsets(field string) []int
 }
 
 // CreateTar begins shards or continues them. path has the conversion of an integer, which
@@ -76,8 +65,8 @@ func CreateTar(ctx context.Context, path string, spec dataset.Spec, columns []Co
 	config := writing.Config{Package: "shards", Path: path, Spec: spec, Limit: c.limit, Format: &tarSample{columns: list, keys: c.keys}}
 	described := []string{"tar", c.source}
 	for _, c := range list {
-		config.Columns = append(config.Columns, c.Column)
-		described = append(described, c.Field.Name, c.extension)
+		config.Columns = append(config.Columns, c.field)
+		described = append(described, c.field.Name, c.extension)
 	}
 	config.Options = fmt.Sprintf("%q", described)
 	w, err := writing.New(ctx, config)
@@ -121,7 +110,9 @@ func (w *TarWriter) Shards() int { return w.w.Shards() }
 //	from := l.Position(0)
 //	from.Draw = w.Next()
 //	for batch, err := range l.From(ctx, from, 1) {
-func (w *TarWriter) AppendBatch(indices []int, b Batch) error { return w.w.AppendBatch(indices, b) }
+func (w *TarWriter) AppendBatch(indices []int, b dataset.Batch) error {
+	return w.w.AppendBatch(indices, b)
+}
 
 // Finish completes the last shard, removes the journal and closes the TarWriter.
 func (w *TarWriter) Finish() error { return w.w.Finish() }

@@ -66,7 +66,7 @@ func TestWrittenShardsHaveTheirSamples(t *testing.T) {
 	dir := t.TempDir()
 	ds := photosLike(50)
 	key := func(i int) string { return fmt.Sprintf("folder/%s%d", strings.Repeat("long", i*3), i) }
-	if err := shards.WriteTar(t.Context(), dir+"/p-%03d.tar", ds, photoColumns, shards.Keys(key), shards.ShardSize(60<<10)); err != nil {
+	if err := shards.WriteTar(t.Context(), dir+"/p-%03d.tar", ds, photoColumns, shards.Keys(key), shards.MaxShardBytes(60<<10)); err != nil {
 		t.Fatal(err)
 	}
 	names, err := filepath.Glob(dir + "/*")
@@ -80,7 +80,7 @@ func TestWrittenShardsHaveTheirSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(data) > 60<<10 {
-			t.Errorf("%s has %d bytes, more than ShardSize", name, len(data))
+			t.Errorf("%s has %d bytes, more than MaxShardBytes", name, len(data))
 		}
 		r := tar.NewReader(bytes.NewReader(data))
 		for ; err == nil; n++ {
@@ -151,7 +151,7 @@ func folderBytes(t testing.TB, dir string) string {
 func TestBatchesAreWrittenAsSamples(t *testing.T) {
 	ds := photosLike(40)
 	one, many := t.TempDir(), t.TempDir()
-	if err := shards.WriteTar(t.Context(), one+"/%d.tar", ds, photoColumns, shards.ShardSize(50<<10)); err != nil {
+	if err := shards.WriteTar(t.Context(), one+"/%d.tar", ds, photoColumns, shards.MaxShardBytes(50<<10)); err != nil {
 		t.Fatal(err)
 	}
 	l, err := loader.New(ds, loader.Workers(3), loader.BatchSize(7))
@@ -159,7 +159,7 @@ func TestBatchesAreWrittenAsSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w, err := shards.CreateTar(t.Context(), many+"/%d.tar", ds.Spec(), photoColumns, shards.ShardSize(50<<10))
+	w, err := shards.CreateTar(t.Context(), many+"/%d.tar", ds.Spec(), photoColumns, shards.MaxShardBytes(50<<10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestWrongShardsAreNotWritten(t *testing.T) {
 	noFolder := none.(*fs.PathError).Err.Error()
 	for want, err := range map[string]error{
 		"want a path with the number":                create("a.tar", nil, label),
-		"ShardSize(0)":                               create("%d.tar", []shards.TarOption{shards.ShardSize(0)}, label),
+		"MaxShardBytes(0)":                           create("%d.tar", []shards.TarOption{shards.MaxShardBytes(0)}, label),
 		"no columns":                                 create("%d.tar", nil),
 		`column "x": no field "y"`:                   create("%d.tar", nil, shards.Column{"y", "x"}),
 		`column "cls": it is there twice`:            create("%d.tar", nil, label, label),

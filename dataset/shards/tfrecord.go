@@ -3,21 +3,13 @@ package shards
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
-
-// DALIIndex gives [TFRecord], which alone uses it, the name of the object with the index that DALI's tfrecord2idx
-// made of a shard. [Scan] then reads that and not the shard. A shard whose index does not exist
-// is read itself. Blocks of an index have no checksum, but each record has its own.
-func DALIIndex(of func(shard string) string) FormatOption {
-	return FormatOption{func(c *formatConfig) { c.index = of }}
-}
 
 // TFRecord is the format of TensorFlow's record files, with a tf.Example in each record.
 // The columns are the names of its features. Lists of int64 and float are lists of these.
@@ -28,7 +20,7 @@ func DALIIndex(of func(shard string) string) FormatOption {
 //
 // Sources: https://www.tensorflow.org/tutorials/load_data/tfrecord and TensorFlow's
 // example.proto and feature.proto.
-func TFRecord(options ...FormatOption) Format { return &tfRecord{configOf(options)} }
+func TFRecord(options ...FormatOption) Format { return &tfRecord{formatOf(options)} }
 
 type tfRecord struct{ formatConfig }
 
@@ -39,20 +31,11 @@ const (
 
 func (*tfRecord) String() string { return "tfrecord" }
 
-func (t *tfRecord) Layout([]byte) (Layout, error) { return t, t.check() }
+func (t *tfRecord) Layout([]byte) (shardfmt.Layout, error) { return t, t.check() }
 
-func (t *tfRecord) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
+func (t *tfRecord) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shardfmt.Shard) error) error {
 	if err := t.check(); err != nil {
 		return err
-	}
-	if t.index != nil {
-		shard, err := splitDALI(ctx, s, name, t.index(name), size)
-		if err == nil {
-			return emit(shard)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
 	}
 	shard, err := split(ctx, s, name, size, t.blockLimit(), tfCompressed, walkTFRecord)
 	if err != nil {
@@ -63,10 +46,10 @@ func (t *tfRecord) Split(ctx context.Context, s objects.Store, name string, size
 
 // tfCompressed tells how a file is compressed. The length of a first record may begin
 // like a compressed file.
-func tfCompressed(first []byte) Compression {
+func tfCompressed(first []byte) shardfmt.Compression {
 	if len(first) >= tfHead {
 		if _, err := tfLength(first); err == nil {
-			return Plain
+			return shardfmt.Plain
 		}
 	}
 	return compressedBy(first)
@@ -115,7 +98,7 @@ func maskedSum(data []byte) uint32 {
 	return (sum>>15 | sum<<17) + 0xa282ead8
 }
 
-func (*tfRecord) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
+func (*tfRecord) Rows(block []byte, _ int64, dst []shardfmt.Row) ([]shardfmt.Row, error) {
 	for at := 0; at < len(block); {
 		rest := block[at:]
 		if len(rest) < tfHead {
@@ -128,7 +111,7 @@ func (*tfRecord) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
 		if n > int64(len(rest)-tfHead-tfTail) {
 			return dst, fmt.Errorf("byte %d: a record of %d bytes: %w", at, n, io.ErrUnexpectedEOF)
 		}
-		dst = append(dst, Row{at, tfHead + int(n) + tfTail})
+		dst = append(dst, shardfmt.Row{Off: at, Len: tfHead + int(n) + tfTail})
 		at += tfHead + int(n) + tfTail
 	}
 	return dst, nil
@@ -136,11 +119,11 @@ func (*tfRecord) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
 
 func (*tfRecord) Key([]byte) string { return "" }
 
-func (*tfRecord) Decoder(columns []string) (Decoder, error) {
+func (*tfRecord) Decoder(columns []string) (shardfmt.Decoder, error) {
 	return &exampleDecoder{columns: columns, lists: make([][]byte, len(columns))}, nil
 }
 
-func (d *exampleDecoder) Decode(sample []byte, dst []Value) error {
+func (d *exampleDecoder) Decode(sample []byte, dst []shardfmt.Value) error {
 	end := len(sample) - tfTail
 	data := sample[tfHead:end]
 	if sum, want := maskedSum(data), binary.LittleEndian.Uint32(sample[end:]); sum != want {

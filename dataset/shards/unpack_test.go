@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
@@ -22,18 +23,18 @@ type inverted struct {
 
 func (inverted) String() string { return "inverted" }
 
-func (f inverted) Split(ctx context.Context, s objects.Store, name string, _ int64, emit func(shards.Shard) error) error {
+func (f inverted) Split(ctx context.Context, s objects.Store, name string, _ int64, emit func(shardfmt.Shard) error) error {
 	o, err := s.Stat(ctx, name)
 	if err != nil {
 		return err
 	}
 	half := o.Size / 2
-	return emit(shards.Shard{Object: o, Compression: shards.ByFormat, Blocks: []shards.Block{{
-		Rows: 10, Off: half, Len: half, More: []shards.Range{{Off: 0, Len: half}}, Size: 100, Meta: []byte("inverted"),
+	return emit(shardfmt.Shard{Object: o, Compression: shardfmt.ByFormat, Blocks: []shardfmt.Block{{
+		Rows: 10, Off: half, Len: half, More: []shardfmt.Range{{Off: 0, Len: half}}, Size: 100, Meta: []byte("inverted"),
 	}}})
 }
 
-func (f inverted) Layout(schema []byte) (shards.Layout, error) {
+func (f inverted) Layout(schema []byte) (shardfmt.Layout, error) {
 	l, err := f.Format.Layout(schema)
 	if !f.unpacks {
 		return l, err
@@ -41,9 +42,9 @@ func (f inverted) Layout(schema []byte) (shards.Layout, error) {
 	return inverter{l}, err
 }
 
-type inverter struct{ shards.Layout }
+type inverter struct{ shardfmt.Layout }
 
-func (inverter) Unpack(dst, stored []byte, b *shards.Block) ([]byte, error) {
+func (inverter) Unpack(dst, stored []byte, b *shardfmt.Block) ([]byte, error) {
 	if stored[0] != ^byte('0') || string(b.Meta) != "inverted" {
 		return nil, errors.New("not inverted")
 	}
@@ -95,7 +96,7 @@ func TestUnpackedBlocksCountAsTheyAre(t *testing.T) {
 		s := invertedStore(t)
 		format := inverted{shards.WebDataset(), true}
 		index := scan(t, s, format, 1, "s{0..1}.tar")
-		ds := numberedDataset(t, s, index, shards.Memory(int64(c.blocks*len(s.objects["s0.tar"]))))
+		ds := numberedDataset(t, s, index, shards.MaxBytes(int64(c.blocks*len(s.objects["s0.tar"]))))
 		r, slot := datatest.Open(t, ds), newSlot(ds)
 		for _, i := range []int{0, 10, 1, 11} {
 			place(t, r, slot, i)

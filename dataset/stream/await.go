@@ -12,7 +12,7 @@ import (
 )
 
 // ErrFull says that the spool has no room for a record that a loop waits for, and that
-// only [Dataset.Commit] or a higher [Limit] can help.
+// only [Dataset.Commit] or a higher [MaxBytes] can help.
 var ErrFull = errors.New("the spool is full")
 
 // await is [Dataset.Await].
@@ -80,7 +80,7 @@ func (s *spool) helps(need int) bool {
 // errFull says what takes the room. The caller holds mu.
 func (s *spool) errFull(need int) error {
 	if len(s.blocks) == 0 {
-		return fmt.Errorf("%w: one block is larger than Limit(%s)", ErrFull, figures.Bytes(s.cfg.limit))
+		return fmt.Errorf("%w: one block is larger than MaxBytes(%s)", ErrFull, figures.Bytes(s.cfg.limit))
 	}
 	help := "raise the limit, or call Commit more often"
 	switch {
@@ -89,7 +89,7 @@ func (s *spool) errFull(need int) error {
 	case len(s.blocks) == 1:
 		help = "it is too small for two blocks: raise it"
 	}
-	return fmt.Errorf("%w: the records %d to %d take %s of Limit(%s): %s", ErrFull, s.blocks[0].first, s.next-1,
+	return fmt.Errorf("%w: the records %d to %d take %s of MaxBytes(%s): %s", ErrFull, s.blocks[0].first, s.next-1,
 		figures.Bytes(s.used), figures.Bytes(s.cfg.limit), help)
 }
 

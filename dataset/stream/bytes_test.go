@@ -85,7 +85,7 @@ func TestALineLongerThanMaxRecordIsAnError(t *testing.T) {
 		stream.Lines(strings.NewReader("short\n"+strings.Repeat("x", 300_000)), "text"),
 		stream.Frames(bytes.NewReader(frames("short", strings.Repeat("x", 300_000))), "text"),
 	} {
-		l := loadertest.New(t, open(t, source, t.TempDir(), stream.MaxRecord(1000)))
+		l := loadertest.New(t, open(t, source, t.TempDir(), stream.MaxRecordBytes(1000)))
 		for range 2 {
 			var last error
 			for _, err := range l.Epoch(t.Context(), 0) {

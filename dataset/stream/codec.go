@@ -97,7 +97,7 @@ func (c codec) place(record []byte, slot dataset.Slot) error {
 // oversized reports an error if a record has too many bytes.
 func (c codec) oversized(slot dataset.Slot, most int) error {
 	if n := c.size(slot); n > int64(most) || n > math.MaxInt32 {
-		return fmt.Errorf("%d bytes, more than MaxRecord(%d)", n, most)
+		return fmt.Errorf("%d bytes, more than MaxRecordBytes(%d)", n, most)
 	}
 	return nil
 }

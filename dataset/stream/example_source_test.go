@@ -76,7 +76,7 @@ func ExampleDataset_Commit() {
 	dir := folder()
 	defer os.RemoveAll(dir)
 	queue := &mailbox{messages: make([]int64, 10_000)}
-	ds, err := stream.New(queue, dir, stream.BlockSize(1<<10), stream.Limit(16<<10))
+	ds, err := stream.New(queue, dir, stream.BlockSize(1<<10), stream.MaxBytes(16<<10))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestStorm(t *testing.T) {
 	var position loader.Position
 	var got []int64
 	for loops := 0; len(got) < n; loops++ {
-		ds, err := stream.New(seeking{source}, dir, stream.Window(window), stream.Seed(5), stream.BlockSize(700), stream.Limit(12<<10))
+		ds, err := stream.New(seeking{source}, dir, stream.Window(window), stream.Seed(5), stream.BlockSize(700), stream.MaxBytes(12<<10))
 		if err != nil {
 			t.Fatal(err)
 		}

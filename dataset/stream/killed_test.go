@@ -43,7 +43,7 @@ func TestChild(t *testing.T) {
 	if dir == "" {
 		t.Skip("started by another test")
 	}
-	options := []stream.Option{stream.Window(killedWindow), stream.BlockSize(512), stream.Limit(32 << 10)}
+	options := []stream.Option{stream.Window(killedWindow), stream.BlockSize(512), stream.MaxBytes(32 << 10)}
 	var last *saved
 	text, err := os.ReadFile(filepath.Join(dir, "saved"))
 	switch {

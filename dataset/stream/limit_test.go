@@ -36,7 +36,7 @@ func TestASlowLoopStopsTheSourceAtTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 16 << 10
 		dir := t.TempDir()
-		ds := open(t, &numbers{n: -1}, dir, stream.Window(20), stream.BlockSize(1<<10), stream.Limit(limit))
+		ds := open(t, &numbers{n: -1}, dir, stream.Window(20), stream.BlockSize(1<<10), stream.MaxBytes(limit))
 		l := loadertest.New(t, ds, loader.BatchSize(4), loader.Workers(2))
 		want := order(20000, 20, 0)
 		k := 0
@@ -68,7 +68,7 @@ func TestASlowLoopStopsTheSourceAtTheLimit(t *testing.T) {
 func TestALoopThatNeverCommitsGetsErrFull(t *testing.T) {
 	for _, workers := range []int{0, 1, 4} {
 		synctest.Test(t, func(t *testing.T) {
-			ds := open(t, &numbers{n: -1}, t.TempDir(), stream.BlockSize(1<<10), stream.Limit(8<<10))
+			ds := open(t, &numbers{n: -1}, t.TempDir(), stream.BlockSize(1<<10), stream.MaxBytes(8<<10))
 			l := loadertest.New(t, ds, loader.BatchSize(4), loader.Workers(workers))
 			position := l.Position(0)
 			var got []int64
@@ -99,12 +99,12 @@ func TestALoopThatNeverCommitsGetsErrFull(t *testing.T) {
 }
 
 func TestALimitTooSmallForTheWindowIsAnErrorAtOnce(t *testing.T) {
-	ds := open(t, &numbers{n: -1}, t.TempDir(), stream.Window(1000), stream.BlockSize(1<<10), stream.Limit(8<<10))
+	ds := open(t, &numbers{n: -1}, t.TempDir(), stream.Window(1000), stream.BlockSize(1<<10), stream.MaxBytes(8<<10))
 	_, _, err := ds.Await(t.Context(), 1, nil)
 	if !errors.Is(err, stream.ErrFull) || !strings.Contains(err.Error(), "too small for the window of records 0 to 999") {
 		t.Errorf("got %v", err)
 	}
-	large := open(t, &numbers{n: -1, at: 49}, t.TempDir(), stream.Window(2), stream.BlockSize(10), stream.Limit(80))
+	large := open(t, &numbers{n: -1, at: 49}, t.TempDir(), stream.Window(2), stream.BlockSize(10), stream.MaxBytes(80))
 	if _, _, err := large.Await(t.Context(), 10, nil); !errors.Is(err, stream.ErrFull) || !strings.Contains(err.Error(), "larger than Limit") {
 		t.Errorf("one block above the limit: got %v", err)
 	}
@@ -173,7 +173,7 @@ func TestCommitRemovesLaterWhatItCouldNotRemove(t *testing.T) {
 func TestCloseSealsWhatWasReceived(t *testing.T) {
 	dir := t.TempDir()
 	source := &numbers{n: -1}
-	ds, err := stream.New(source, dir, stream.BlockSize(1<<10), stream.Limit(8<<10))
+	ds, err := stream.New(source, dir, stream.BlockSize(1<<10), stream.MaxBytes(8<<10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestCloseSealsWhatWasReceived(t *testing.T) {
 	if err := ds.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := open(t, source, dir, stream.BlockSize(1<<10), stream.Limit(8<<10))
+	again := open(t, source, dir, stream.BlockSize(1<<10), stream.MaxBytes(8<<10))
 	if got := again.Stats().Next; got != source.at || used(t, dir) > 10<<10 {
 		t.Errorf("the source gave %d records, the spool has %d in %d bytes", source.at, got, used(t, dir))
 	}

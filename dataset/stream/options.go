@@ -37,7 +37,7 @@ func newConfig(options []Option) config {
 
 // Window sets that records are shuffled in windows of n: the first n records come in
 // random order, then the next n, and so on. A window can be drawn from when all its
-// records are sealed, or when the source has ended. The spool's [Limit] must have room for
+// records are sealed, or when the source has ended. The spool's [MaxBytes] must have room for
 // two windows, and for what is drawn between two calls of Commit. The default is 1: the
 // source's own order.
 //
@@ -48,17 +48,17 @@ func Window(n int) Option { return Option{func(c *config) { c.window = n }} }
 // Seed sets the seed of the windows' order. The default is 0.
 func Seed(seed uint64) Option { return Option{func(c *config) { c.seed = seed }} }
 
-// Limit sets how many bytes the blocks of the spool may have together. The default is
+// MaxBytes sets how many bytes the blocks of the spool may have together. The default is
 // 1 GiB. It must be at least four times [BlockSize].
-func Limit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
+func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 // BlockSize sets after how many bytes of records a block is sealed. It is sealed earlier if a
 // loop waits for its records. So many bytes are in memory, too. The default is 4 MiB.
 func BlockSize(bytes int) Option { return Option{func(c *config) { c.blockSize = bytes }} }
 
-// MaxRecord sets how many bytes a record may have. A larger one is an error. The default is
+// MaxRecordBytes sets how many bytes a record may have. A larger one is an error. The default is
 // 64 MiB.
-func MaxRecord(bytes int) Option { return Option{func(c *config) { c.maxRecord = bytes }} }
+func MaxRecordBytes(bytes int) Option { return Option{func(c *config) { c.maxRecord = bytes }} }
 
 // Sync sets whether a block is written through to the device before it counts as sealed.
 // Then the spool also survives a crash of the machine. The default is false.
@@ -79,10 +79,10 @@ func (c *config) validate(source Source) error {
 	}
 	wrong(c.window < 1, "Window(%d): want 1 or more", c.window)
 	wrong(c.blockSize < 1 || c.blockSize > mostBytes, "BlockSize(%d): want from 1 to %d", c.blockSize, mostBytes)
-	wrong(c.maxRecord < 1 || c.maxRecord > mostBytes, "MaxRecord(%d): want from 1 to %d", c.maxRecord, mostBytes)
+	wrong(c.maxRecord < 1 || c.maxRecord > mostBytes, "MaxRecordBytes(%d): want from 1 to %d", c.maxRecord, mostBytes)
 	if c.blockSize >= 1 && c.blockSize <= mostBytes {
 		least := leastBlocks * int64(c.blockSize)
-		wrong(c.limit < least, "Limit(%d): want at least %d times BlockSize, %s", c.limit, leastBlocks, figures.Bytes(least))
+		wrong(c.limit < least, "MaxBytes(%d): want at least %d times BlockSize, %s", c.limit, leastBlocks, figures.Bytes(least))
 	}
 	if at := c.resume; at != nil {
 		wrong(source != nil && !isSeeker(source), "Resume: %T is not a Seeker", source)

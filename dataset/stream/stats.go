@@ -12,7 +12,7 @@ type Stats struct {
 	Next   int   // number of the record after the last one
 	Blocks int   // number of files
 	Used   int64 // bytes of these files
-	Limit  int64 // as given to [Limit]
+	Limit  int64 // as given to [MaxBytes]
 	Full   bool  // whether the source is not read because there is no room
 	Ended  bool  // whether the source has ended
 }

@@ -21,7 +21,7 @@
 //
 // So the data is the same for any number of workers and on every run, and a saved
 // loader.Position resumes exactly, as long as the spool has the records. [Dataset.Commit]
-// says which ones are no longer needed. A spool has a [Limit]: if the loop is slow, the
+// says which ones are no longer needed. A spool has a [MaxBytes]: if the loop is slow, the
 // source is not read any further. If the spool is full and only a Commit can help,
 // although the loop waits for a record, that is [ErrFull].
 //
@@ -193,7 +193,7 @@ func (d *Dataset) name() string {
 }
 
 // Close ends the reading of the source, and waits for Next to return. It seals the
-// records that were read, for which it may exceed the [Limit] by one block, and ends the
+// records that were read, for which it may exceed the [MaxBytes] by one block, and ends the
 // use of the folder. The spool stays. Close the loaders before. Calling Close again does
 // nothing.
 func (d *Dataset) Close() error {

@@ -193,8 +193,8 @@ type panicking struct{ stream.Source }
 func (panicking) Mark() []byte { panic("no network") }
 
 func TestNewListsAllThatIsWrong(t *testing.T) {
-	_, err := stream.New(&numbers{}, t.TempDir(), stream.Window(0), stream.MaxRecord(0), stream.Limit(100), stream.Resume(stream.Checkpoint{Version: 1}))
-	for _, want := range []string{"Window(0)", "MaxRecord(0)", "Limit(100): want at least 4 times BlockSize", "Resume: *stream_test.numbers is not a Seeker"} {
+	_, err := stream.New(&numbers{}, t.TempDir(), stream.Window(0), stream.MaxRecordBytes(0), stream.MaxBytes(100), stream.Resume(stream.Checkpoint{Version: 1}))
+	for _, want := range []string{"Window(0)", "MaxRecordBytes(0)", "MaxBytes(100): want at least 4 times BlockSize", "Resume: *stream_test.numbers is not a Seeker"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -235,14 +235,14 @@ func TestASpoolBelongsToOneStreamAndOneProcess(t *testing.T) {
 }
 
 func TestARecordThatIsTooLargeIsAnErrorThatStays(t *testing.T) {
-	ds := open(t, &numbers{n: 100}, t.TempDir(), stream.MaxRecord(8+4+40))
+	ds := open(t, &numbers{n: 100}, t.TempDir(), stream.MaxRecordBytes(8+4+40))
 	l := loadertest.New(t, ds, loader.BatchSize(10))
 	for range 2 {
 		var last error
 		for _, err := range l.Epoch(t.Context(), 0) {
 			last = err
 		}
-		if last == nil || !strings.Contains(last.Error(), "record 41: 53 bytes, more than MaxRecord(52)") {
+		if last == nil || !strings.Contains(last.Error(), "record 41: 53 bytes, more than MaxRecordBytes(52)") {
 			t.Errorf("got %v", last)
 		}
 	}

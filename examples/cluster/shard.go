@@ -59,7 +59,7 @@ func advice(err error) string {
 
 // A writer is a packed.Writer or a shards.TarWriter.
 type writer interface {
-	AppendBatch(indices []int, b packed.Batch) error
+	AppendBatch(indices []int, b dataset.Batch) error
 	Finish() error
 	Close() error
 }
@@ -67,16 +67,16 @@ type writer interface {
 // create begins a shard. The number in the name of a tar shard is 0.
 func (j *job) create(ctx context.Context, photos *dataset.Folder, spec dataset.Spec, file string) (writer, error) {
 	if j.Format == "packed" {
-		return packed.Create(ctx, file, spec, packed.Classes(photos.Classes()...), packed.Names(photos.Name), packed.Source(j.ID))
+		return packed.Create(ctx, file, spec, packed.Classes(photos.Classes()...), packed.Names(photos.Name), packed.Origin(j.ID))
 	}
 	w, err := shards.CreateTar(ctx, filepath.Join(filepath.Dir(file), "%d.tar"), spec,
-		[]shards.Column{{Field: "image", Extension: "npy"}, {Field: "label", Extension: "cls"}}, shards.ShardSize(math.MaxInt64))
+		[]shards.Column{{Field: "image", Extension: "npy"}, {Field: "label", Extension: "cls"}}, shards.MaxShardBytes(math.MaxInt64))
 	return tarWriter{w}, err
 }
 
 type tarWriter struct{ *shards.TarWriter }
 
-func (w tarWriter) AppendBatch(indices []int, b packed.Batch) error {
+func (w tarWriter) AppendBatch(indices []int, b dataset.Batch) error {
 	return w.TarWriter.AppendBatch(indices, b)
 }
 

@@ -133,7 +133,7 @@ func produce(ctx context.Context, j job, photos *dataset.Folder) (float64, error
 	}
 	fmt.Println()
 	for _, s := range result.skipped {
-		fmt.Printf("left out: %s: %s\n", photos.Name(s.Index), s.Reason)
+		fmt.Printf("left out: %s: %s\n", photos.Name(s.index), s.reason)
 	}
 	return float64(photos.Len()-max(from, 0)) / took.Seconds(), nil
 }

@@ -64,8 +64,8 @@ func whole(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.packed != 29 || len(r.skipped) != 1 || mustFolder().Name(r.skipped[0].Index) != "tiles/truncated.jpg" ||
-		!strings.HasSuffix(r.skipped[0].Reason, "unexpected EOF") {
+	if r.packed != 29 || len(r.skipped) != 1 || mustFolder().Name(r.skipped[0].index) != "tiles/truncated.jpg" ||
+		!strings.HasSuffix(r.skipped[0].reason, "unexpected EOF") {
 		t.Errorf("%d packed, %v left out; want 29 and tiles/truncated.jpg", r.packed, r.skipped)
 	}
 	data, err := os.ReadFile(j.out)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -28,7 +29,13 @@ type job struct {
 
 type result struct {
 	packed  int // images in the file, including those from earlier runs
-	skipped []packed.SkippedSample
+	skipped []failure
+}
+
+// A failure is an image that was left out, and why.
+type failure struct {
+	index  int
+	reason string
 }
 
 // steps are those of the evaluation preset, up to the ones that the dtype needs.
@@ -87,73 +94,45 @@ func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)
 		return r, err
 	}
 	p, err := packed.Create(ctx, j.out, ds.Spec(),
-		packed.Classes(photos.Classes()...), packed.Names(photos.Name), packed.Source(description))
+		packed.Classes(photos.Classes()...), packed.Names(photos.Name), packed.Origin(description))
 	if err != nil {
 		return r, err
 	}
 	defer func() {
 		err = errors.Join(err, p.Close())
-		r = result{p.Len(), p.Skipped()}
+		r.packed = p.Len()
 	}()
 	at(p.Next())
 	if p.Next() < photos.Len() {
-		if err := j.packRest(ctx, ds, p, at); err != nil {
+		if r.skipped, err = j.packRest(ctx, ds, p, at); err != nil {
 			return r, err
 		}
 	}
 	return r, p.Finish()
 }
 
-// packRest appends all samples of ds from p.Next on.
-func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer, at func(next int)) error {
-	from := p.Next()
-	rest := make([]int, ds.Len()-from)
-	for k := range rest {
-		rest[k] = from + k
-	}
-	missing, err := dataset.Subset(ds, rest)
+// packRest appends all samples of ds from p.Next on. It returns those that it left out.
+func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer, at func(next int)) ([]failure, error) {
+	var failed failures
+	l, err := loader.New(ds, loader.Workers(j.workers), loader.BatchSize(j.batch), j.onError(),
+		loader.Observe(loader.Trace{SampleFailed: failed.note}))
 	if err != nil {
-		return err
-	}
-	var failures failures
-	l, err := loader.New(missing, loader.Workers(j.workers), loader.BatchSize(j.batch), j.onError(),
-		loader.Observe(loader.Trace{SampleFailed: failures.note}))
-	if err != nil {
-		return err
+		return nil, err
 	}
 	defer l.Close()
-
-	next := from
-	skipUntil := func(end int) error {
-		for ; next < end; next++ {
-			if err := p.Skip(next, failures.reason(next-from)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for batch, err := range l.Epoch(ctx, 0) {
+	from := l.Position(0)
+	from.Draw = p.Next()
+	for batch, err := range l.From(ctx, from, 1) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		indices := make([]int, batch.Len())
-		for row, k := range batch.Indices() {
-			indices[row] = from + k
-			if err := skipUntil(indices[row]); err != nil {
-				return err
-			}
-			next++
-		}
-		if err := p.AppendBatch(indices, batch); err != nil {
-			return err
+		if err := p.AppendBatch(batch.Indices(), batch); err != nil {
+			return nil, err
 		}
 		at(p.Next())
 	}
-	if err := skipUntil(ds.Len()); err != nil {
-		return err
-	}
 	at(ds.Len())
-	return nil
+	return failed.sorted(), nil
 }
 
 // onError says what happens to damaged images.
@@ -180,21 +159,20 @@ func describe(photos *dataset.Folder, files fs.FS, made string) (string, error) 
 
 // failures are the reasons why samples could not be placed.
 type failures struct {
-	mu      sync.Mutex
-	reasons map[int]string
+	mu   sync.Mutex
+	list []failure
 }
 
 func (f *failures) note(err *loader.SampleError) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.reasons == nil {
-		f.reasons = make(map[int]string)
-	}
-	f.reasons[err.Index] = err.Err.Error()
+	f.list = append(f.list, failure{err.Index, err.Err.Error()})
 }
 
-func (f *failures) reason(sample int) string {
+// sorted are the failures, in the order of the samples.
+func (f *failures) sorted() []failure {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.reasons[sample]
+	slices.SortFunc(f.list, func(a, b failure) int { return a.index - b.index })
+	return f.list
 }

@@ -33,7 +33,7 @@ func (j job) same(photos *dataset.Folder) error {
 	}
 	if differ == nil {
 		source, err := describe(photos, j.files, made)
-		if err != nil || file.Source() == source {
+		if err != nil || file.Origin() == source {
 			return err
 		}
 		differ = append(differ, "\timages of -dir: it was made of others, or in another way\n")

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
 	"github.com/penstock-go/penstock/internal/usage"
@@ -83,15 +82,12 @@ func run(ctx context.Context, o options) (*model, error) {
 		return nil, err
 	}
 	defer store.Close()
-	index, err := openIndex(ctx, store.client, filepath.Join(o.dir, "index"))
+	fields := []shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")}
+	ds, err := shards.OpenSaved(ctx, store, shards.WebDataset(), []string{"train-*.tar"}, filepath.Join(o.dir, "index"), fields, shards.BlockSize(256<<10))
 	if err != nil {
 		return nil, err
 	}
-	fmt.Println(index)
-	ds, err := shards.Open(store, index, []shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")})
-	if err != nil {
-		return nil, err
-	}
+	fmt.Printf("%d samples in %d blocks\n", ds.Len(), len(ds.Ends()))
 	images, err := transform.Images(ds, transform.Resize([2]int{side, side}), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 	if err != nil {
 		return nil, err
@@ -133,7 +129,7 @@ func pack(ctx context.Context, web string, images int) error {
 		return err
 	}
 	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
-	if err := shards.WriteTar(ctx, filepath.Join(web, "train-%04d.tar"), order, columns, shards.ShardSize(1<<20), shards.Source(folder)); err != nil {
+	if err := shards.WriteTar(ctx, filepath.Join(web, "train-%04d.tar"), order, columns, shards.MaxShardBytes(1<<20), shards.Origin(folder)); err != nil {
 		return err
 	}
 	return writeList(done, web)
@@ -147,23 +143,4 @@ func shuffled(n int) []int {
 		list[k] = order.At(k)
 	}
 	return list
-}
-
-// openIndex reads the index of the shards, or makes it in one pass over them.
-func openIndex(ctx context.Context, store objects.Store, path string) (*shards.Index, error) {
-	format := shards.WebDataset()
-	if f, err := os.Open(path); err == nil {
-		defer f.Close()
-		return shards.ReadIndex(f, format)
-	}
-	index, err := shards.Scan(ctx, store, format, []string{"train-*.tar"}, shards.BlockSize(256<<10))
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Create(path + ".new")
-	if err != nil {
-		return nil, err
-	}
-	_, err = index.WriteTo(f)
-	return index, errors.Join(err, f.Close(), os.Rename(path+".new", path))
 }

@@ -70,7 +70,7 @@ func run(ctx context.Context, o options) (weights [2]float64, err error) {
 		return weights, err
 	}
 	defer follow.Close()
-	ds, err := stream.New(stream.Lines(follow, "json"), filepath.Join(o.dir, "spool"), stream.Window(1000), stream.Limit(64<<20))
+	ds, err := stream.New(stream.Lines(follow, "json"), filepath.Join(o.dir, "spool"), stream.Window(1000), stream.MaxBytes(64<<20))
 	if err != nil {
 		return weights, err
 	}

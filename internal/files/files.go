@@ -86,6 +86,15 @@ func In(ctx context.Context, fsys fs.FS) fs.FS {
 	return fsys
 }
 
+type onceKey struct{}
+
+// Once is ctx for reads of bytes that will not be read again, such as those of a scan: a cache keeps
+// none of them.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
+// IsOnce reports whether [Once] has made ctx or one that ctx was made of.
+func IsOnce(ctx context.Context) bool { return ctx.Value(onceKey{}) != nil }
+
 // ReadAt is at.ReadAt, and ends when ctx is done if at can do that.
 func ReadAt(ctx context.Context, at io.ReaderAt, p []byte, offset int64) (int, error) {
 	if c, ok := at.(far); ok {

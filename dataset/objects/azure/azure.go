@@ -35,18 +35,13 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
-// A Container is an [objects.Remote] of the blobs in a container.
-type Container struct {
+// A remote is the [objects.Remote] of the blobs in a container.
+type remote struct {
 	client  *container.Client
 	expires time.Time // of the shared access signature; zero if there is none
 	places  sync.Map  // place to the marker of the page that follows it, where listings broke off
 	page    int32     // blobs in a page of a listing; 0 leaves it to the service
 }
-
-var (
-	_ objects.Remote     = (*Container)(nil)
-	_ objects.Identified = (*Container)(nil)
-)
 
 // Open makes the remote of a container. location is its URL, which may have a shared
 // access signature as its query:
@@ -55,7 +50,7 @@ var (
 //	https://myaccount.blob.core.windows.net/photos?sv=…&sig=…
 //
 // With [ConnectionString] it is the container's name. Open sends nothing to the service.
-func Open(location string, options ...Option) (*Container, error) {
+func Open(location string, options ...Option) (objects.Remote, error) {
 	var s settings
 	for _, option := range options {
 		if option.set != nil {
@@ -66,7 +61,7 @@ func Open(location string, options ...Option) (*Container, error) {
 	if err != nil {
 		return nil, fmt.Errorf("azure: Open: %w", response.Public(err))
 	}
-	c := &Container{client: client}
+	c := &remote{client: client}
 	if parts, err := blob.ParseURL(client.URL()); err == nil {
 		c.expires = parts.SAS.ExpiryTime()
 	}
@@ -75,7 +70,7 @@ func Open(location string, options ...Option) (*Container, error) {
 
 // Identity names the service and the container:
 // "az://myaccount.blob.core.windows.net/photos". A cache needs it.
-func (c *Container) Identity() string {
+func (c *remote) Identity() string {
 	u, err := url.Parse(c.client.URL())
 	if err != nil {
 		return "" // Open has parsed it
@@ -84,7 +79,7 @@ func (c *Container) Identity() string {
 }
 
 // Get requests n bytes of o from byte off on.
-func (c *Container) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
+func (c *remote) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
 	for part := range strings.SplitSeq(o.Name, "/") {
 		if part == "." || part == ".." { // the URL would be that of another blob
 			return nil, o, objects.Permanent(errors.New("want a name without . and .. in its path"))
@@ -138,7 +133,7 @@ func accepted(out *blob.DownloadStreamResponse, name string, off int64) (objects
 }
 
 // empty is the answer to a request for bytes of a blob that has none.
-func (c *Container) empty(ctx context.Context, remote *blob.Client, name string) (io.ReadCloser, objects.Object, error) {
+func (c *remote) empty(ctx context.Context, remote *blob.Client, name string) (io.ReadCloser, objects.Object, error) {
 	out, err := remote.GetProperties(ctx, nil)
 	if err != nil {
 		return nil, objects.Object{}, c.refused(err)

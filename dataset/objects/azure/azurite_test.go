@@ -127,7 +127,7 @@ func conformant(t *testing.T, location string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.page = int32(a.Page)
+			c.(*remote).page = int32(a.Page)
 			return c
 		},
 		Presign: func(t *testing.T, name string, old bool) string {
@@ -242,17 +242,17 @@ func listings(t *testing.T, location string) {
 			return r.Next()
 		}))
 	})
-	remote, err := Open(location, SharedKey(account, key), count)
+	blobs, err := Open(location, SharedKey(account, key), count)
 	if err != nil {
 		t.Fatal(err)
 	}
-	remote.page = 2
-	client, err := objects.NewClient(remote)
+	blobs.(*remote).page = 2
+	client, err := objects.NewClient(blobs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := func(after string) (got []string, err error) {
-		for o, err := range remote.List(t.Context(), "a/", after) {
+		for o, err := range blobs.List(t.Context(), "a/", after) {
 			if err != nil {
 				return got, err
 			}

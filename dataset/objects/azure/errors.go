@@ -18,7 +18,7 @@ import (
 
 // refused is what an error of the library means. The library's text is not shown, because
 // it has the URL.
-func (c *Container) refused(err error) error {
+func (c *remote) refused(err error) error {
 	if e, ok := errors.AsType[*credentialsError](err); ok {
 		return e.error
 	}

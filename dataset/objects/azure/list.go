@@ -22,7 +22,7 @@ type place struct{ prefix, after string }
 // The service goes on with a listing only where a page begins. The container remembers
 // that for a listing that breaks off. A listing after any other object begins anew and
 // leaves out what comes first, and it is an error if the object is no longer listed.
-func (c *Container) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Object, error] {
+func (c *remote) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		in := &container.ListBlobsFlatOptions{Prefix: &prefix}
 		if c.page > 0 {

@@ -38,8 +38,8 @@
 //
 // [New] reports what is wrong with the folder. After that no error of the disk is an
 // error of a read: a full disk or a missing permission leads to reads from the store.
-// [Stats] counts them, and has the latest one. A read whose context is done waits a second at
-// most for another process that changes the folder: its bytes are right, and are not stored.
+// [Stats] counts them, and has the latest one. After an error nothing is stored for a second, and
+// so it is if another process holds the folder for longer than a tenth of a second.
 package cache
 
 import (
@@ -51,15 +51,65 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/files"
 )
+
+// An Option changes what [New] makes. The zero Option sets nothing.
+type Option struct{ set func(*config) }
+
+type config struct {
+	identity  string
+	blockSize int64
+	unused    time.Duration
+}
+
+func defaults() config { return config{blockSize: 64 << 20, unused: 72 * time.Hour} }
+
+// leastBlocks is how many blocks a cache must have room for.
+const leastBlocks = 4
+
+// Identity tells the store from all others whose blocks are in the same folder, in this
+// run and in later ones. It must not change while the store is the same, so it should not
+// hold a signature. The default is the identity that the store has: the URL of a server
+// without its query, the path of a folder. A store without one needs this option.
+func Identity(text string) Option { return Option{func(c *config) { c.identity = text }} }
+
+// BlockSize sets how many bytes a block may have. A longer read is divided into several
+// blocks. The default is 64 MiB.
+func BlockSize(bytes int64) Option { return Option{func(c *config) { c.blockSize = bytes }} }
+
+// Unused sets after which time without a read [New] deletes a block, so that data of
+// earlier work makes room. It should be longer than two epochs. The default is 72 h.
+func Unused(d time.Duration) Option { return Option{func(c *config) { c.unused = d }} }
+
+func (c *config) check(limit int64) error {
+	var errs []error
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			errs = append(errs, fmt.Errorf("cache: "+format, args...))
+		}
+	}
+	wrong(c.identity == "", "the store has no identity: want Identity")
+	wrong(c.blockSize < 1, "BlockSize(%d): want 1 or more", c.blockSize)
+	wrong(c.blockSize > maxBlock, "BlockSize(%d): want %d at most", c.blockSize, maxBlock)
+	wrong(c.unused <= 0, "Unused(%v): want more than 0", c.unused)
+	if c.blockSize >= 1 && c.blockSize <= maxBlock {
+		least := leastBlocks * c.blockSize
+		wrong(limit < least, "limit of %d bytes: want at least %d times BlockSize, %d", limit, leastBlocks, least)
+	}
+	return errors.Join(errs...)
+}
+
+type store = objects.Store
 
 // A Cache is a [objects.Store] that reads from a folder what it has there, and from the
 // underlying store what it does not have. [New] makes it.
 type Cache struct {
-	store objects.Store
+	store // List and Stat are its own
 	config
 	folder   *folder
 	versions sync.Map // by the names of objects whose versions were not known: objects.Object
@@ -83,9 +133,7 @@ type Cache struct {
 // have no file locks, such as on Plan 9 and in browsers.
 func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, error) {
 	c := &Cache{store: s, config: defaults()}
-	if i, ok := s.(objects.Identified); ok {
-		c.identity = i.Identity()
-	}
+	c.identity = s.Identity()
 	for _, option := range options {
 		if option.set != nil {
 			option.set(&c.config)
@@ -105,8 +153,7 @@ func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, e
 }
 
 // Close ends the use of the folder. The blocks stay. Later reads are errors, and what earlier
-// ones still read is not stored. What Close cannot put away, because another process holds the
-// folder for more than a second, the next [New] deletes.
+// ones still read is not stored.
 func (c *Cache) Close() error {
 	if c.closed.Swap(true) {
 		return nil
@@ -125,23 +172,13 @@ func (e closedError) Unwrap() error  { return e.error }
 func (closedError) Temporary() bool  { return true }
 func (closedError) Persistent() bool { return true }
 
-// List yields the objects of the underlying store.
-func (c *Cache) List(ctx context.Context, prefix string) iter.Seq2[objects.Object, error] {
-	return c.store.List(ctx, prefix)
-}
-
-// Stat asks the underlying store.
-func (c *Cache) Stat(ctx context.Context, name string) (objects.Object, error) {
-	return c.store.Stat(ctx, name)
-}
-
 // Identity is that of the underlying store, or the one given as option.
 func (c *Cache) Identity() string { return c.identity }
 
 // ReadAt reads len(p) bytes of o, from byte off on. This range is the block, or is divided
 // into blocks from its beginning on: another range of the same object is another block, also
 // if they overlap. A divided range is requested block by block, as far as it is not there.
-// Bytes that will not be read again (see [objects.Once]) come from the underlying store.
+// What [shards.Scan] reads comes from the underlying store and is not kept.
 //
 // If the version of o is unknown, the cache asks the underlying store for it, once per
 // object, because a block of an unknown version is of no use. It saves this request if
@@ -153,7 +190,7 @@ func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int6
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("cache: read %s: %w", o.Name, err)
 	}
-	if len(p) == 0 || off < 0 || objects.IsOnce(ctx) {
+	if len(p) == 0 || off < 0 || files.IsOnce(ctx) {
 		return c.pass(ctx, o, p, off)
 	}
 	o, err := c.versioned(ctx, o)
@@ -182,7 +219,7 @@ func (c *Cache) blocks(off, n int64) iter.Seq2[int64, int64] {
 
 func (c *Cache) readBlock(ctx context.Context, o objects.Object, p []byte, off int64) error {
 	k := c.keyOf(o, off, int64(len(p)))
-	if c.load(ctx, k, p) {
+	if c.load(k, p) {
 		c.count.hits.Add(1)
 		c.count.hitBytes.Add(int64(len(p)))
 		return nil
@@ -192,7 +229,7 @@ func (c *Cache) readBlock(ctx context.Context, o objects.Object, p []byte, off i
 		return err
 	}
 	c.count.missBytes.Add(int64(len(p)))
-	c.save(ctx, k, p)
+	c.save(k, p)
 	return nil
 }
 
@@ -238,8 +275,7 @@ func (c *Cache) Has(o objects.Object, off, n int64) bool {
 
 // Forget deletes the blocks of n bytes of o from byte off on that are in the folder. It is
 // for readers that know a checksum of the bytes: they may have been damaged on their way
-// from the store. If another process holds the folder for more than a second, those that are
-// left stay.
+// from the store.
 func (c *Cache) Forget(o objects.Object, off, n int64) {
 	o = c.remembered(o)
 	if o.Version == "" || c.closed.Load() {
@@ -247,14 +283,15 @@ func (c *Cache) Forget(o objects.Object, off, n int64) {
 	}
 	for first, n := range c.blocks(off, n) {
 		if k := c.keyOf(o, first, n); c.folder.has(k) {
-			c.count.damaged.Add(1)
-			err := c.folder.soon(c.folder.removal(blockName(k)))
-			c.count.failed(err)
-			if errors.Is(err, errHeld) {
-				return
-			}
+			c.drop(k)
 		}
 	}
+}
+
+// drop deletes a damaged block.
+func (c *Cache) drop(k key) {
+	c.count.damaged.Add(1)
+	c.count.failed(c.folder.with(func(s *state) error { return c.folder.remove(s, k.name()) }))
 }
 
 // remembered is o with the version that an earlier read has found.
@@ -266,15 +303,14 @@ func (c *Cache) remembered(o objects.Object) objects.Object {
 }
 
 // load reads a block from the folder. It reports false if the block is not there.
-func (c *Cache) load(ctx context.Context, k key, p []byte) bool {
+func (c *Cache) load(k key, p []byte) bool {
 	err := c.folder.load(k, p)
 	switch {
 	case err == nil:
 		return true
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, errDamaged):
-		c.count.damaged.Add(1)
-		c.failed(ctx, c.folder.with(ctx, c.folder.removal(blockName(k))))
+		c.drop(k)
 	default:
 		c.count.failed(err)
 	}
@@ -282,26 +318,106 @@ func (c *Cache) load(ctx context.Context, k key, p []byte) bool {
 }
 
 // save stores a block, if there is room for it.
-func (c *Cache) save(ctx context.Context, k key, p []byte) {
+func (c *Cache) save(k key, p []byte) {
 	if c.count.resting() {
 		return
 	}
-	stored, evicted, err := c.folder.save(ctx, k, p)
+	stored, evicted, err := c.folder.save(k, p)
 	if stored {
 		c.count.stored.Add(1)
 	}
 	c.count.evictions.Add(int64(evicted))
-	c.failed(ctx, err)
-}
-
-// failed counts an error of the disk. That the context was done is none.
-func (c *Cache) failed(ctx context.Context, err error) {
-	if !errors.Is(err, errHeld) || ctx.Err() == nil {
-		c.count.failed(err)
-	}
+	c.count.failed(err)
 }
 
 // String says what is cached where: "blocks of https://data.example.org/ in /var/cache/photos, at most 100 GiB".
 func (c *Cache) String() string {
 	return fmt.Sprintf("blocks of %s in %s, at most %s", c.identity, c.folder.dir.Name(), figures.Bytes(c.folder.limit))
+}
+
+// Stats is what a [Cache] has done since it was made, in this process.
+type Stats struct {
+	Hits      int64 // reads of blocks from the folder
+	HitBytes  int64
+	Misses    int64 // reads of blocks from the underlying store
+	MissBytes int64
+	Passed    int64 // reads that are not cached: of unknown version, or of a scan
+	Stored    int64 // blocks written to the folder
+	Evictions int64 // blocks that were deleted to make room for others
+	Damaged   int64 // blocks whose checksum was wrong, or that a reader has found damaged
+
+	DiskErrors int64 // how often the folder could not be read or written
+	DiskError  error // the latest of these errors, or nil
+
+	Used  int64 // bytes in the folder, of all processes
+	Limit int64 // as given to [New]
+}
+
+// String is one line: "75.0% hits (750 of 1000 reads), 6 GiB read from disk, 2 GiB from
+// the store, 250 blocks stored, 0 evicted; 2 GiB of 2 GiB used". What went wrong is added
+// to it.
+func (s Stats) String() string {
+	share := 0.0
+	if s.Hits > 0 {
+		share = float64(s.Hits) / float64(s.Hits+s.Misses)
+	}
+	text := fmt.Sprintf("%.1f%% hits (%d of %s), %s read from disk, %s from the store, %s stored, %d evicted; %s of %s used",
+		100*share, s.Hits, figures.Count(s.Hits+s.Misses, "read", "reads"), figures.Bytes(s.HitBytes), figures.Bytes(s.MissBytes),
+		figures.Count(s.Stored, "block", "blocks"), s.Evictions, figures.Bytes(s.Used), figures.Bytes(s.Limit))
+	if s.Passed > 0 {
+		text += fmt.Sprintf("; %s not cached", figures.Count(s.Passed, "read", "reads"))
+	}
+	if s.Damaged > 0 {
+		text += fmt.Sprintf("; %s damaged", figures.Count(s.Damaged, "block", "blocks"))
+	}
+	if s.DiskErrors > 0 {
+		text += fmt.Sprintf("; %s, the latest: %v", figures.Count(s.DiskErrors, "disk error", "disk errors"), s.DiskError)
+	}
+	return text
+}
+
+// Stats returns the counts. It may be called at any time.
+func (c *Cache) Stats() Stats {
+	n := &c.count
+	s := Stats{
+		Hits: n.hits.Load(), HitBytes: n.hitBytes.Load(), Misses: n.misses.Load(), MissBytes: n.missBytes.Load(),
+		Passed: n.passed.Load(), Stored: n.stored.Load(), Evictions: n.evictions.Load(), Damaged: n.damaged.Load(),
+		Used: c.folder.used(), Limit: c.folder.limit,
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s.DiskErrors, s.DiskError = n.errors, n.latest
+	return s
+}
+
+type counters struct {
+	hits, hitBytes, misses, missBytes, passed, stored, evictions, damaged atomic.Int64
+
+	mu     sync.Mutex
+	errors int64
+	latest error
+	rest   time.Time // until when nothing is written
+}
+
+// rest is for how long nothing is written after an error of the disk.
+const rest = time.Second
+
+// failed counts an error of the disk, if err is one.
+func (n *counters) failed(err error) {
+	if err == nil || errors.Is(err, fs.ErrClosed) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !errors.Is(err, errHeld) {
+		n.errors++
+		n.latest = err
+	}
+	n.rest = time.Now().Add(rest)
+}
+
+func (n *counters) resting() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return time.Now().Before(n.rest)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/testenv"
 )
 
@@ -107,7 +108,7 @@ func TestBytesThatAreReadOnceAreNotKept(t *testing.T) {
 	o := s.object(0)
 	p := make([]byte, o.Size)
 	for range 2 {
-		ctx, cancel := context.WithCancel(objects.Once(t.Context()))
+		ctx, cancel := context.WithCancel(files.Once(t.Context()))
 		if err := c.ReadAt(ctx, o, p, 0); err != nil || string(p) != string(content("0", "v1", s.size)) {
 			t.Error(err)
 		}

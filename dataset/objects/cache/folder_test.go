@@ -16,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 func TestNewSaysWhatIsWrong(t *testing.T) {
@@ -55,6 +56,8 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 
 // anonymous has no identity.
 type anonymous struct{ objects.Store }
+
+func (anonymous) Identity() string { return "" }
 
 func TestIdentityTellsStoresApart(t *testing.T) {
 	dir := t.TempDir()
@@ -164,19 +167,24 @@ func TestDiskErrorsLeadToReadsFromTheStore(t *testing.T) {
 func TestPartsOfLivingProcessesStayAndThoseOfDeadOnesGo(t *testing.T) {
 	s, dir := newSource(1), t.TempDir()
 	open(t, s, dir, 4*blockSize)
-	_, others, _ := tree(t, dir)
-	at := slices.IndexFunc(others, func(name string) bool { return strings.HasSuffix(name, ".session") })
-	session := strings.TrimSuffix(others[at], ".session")
 	key := strings.Repeat("0", 32)
-	living, dead := key+"."+session+".part", key+".0123456789abcdef.part"
-	for _, name := range []string{living, dead, "0123456789abcdef.session"} {
+	living, dead := key+".fedcba9876543210.part", key+".0123456789abcdef.part"
+	for _, name := range []string{living, dead} {
 		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 100), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	f, err := os.OpenFile(filepath.Join(dir, living), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := private.Lock(f); err != nil {
+		t.Fatal(err)
+	}
 	c := open(t, s, dir, 4*blockSize)
-	_, others, _ = tree(t, dir)
-	if !slices.Contains(others, living) || slices.Contains(others, dead) || slices.Contains(others, "0123456789abcdef.session") {
+	_, others, _ := tree(t, dir)
+	if !slices.Contains(others, living) || slices.Contains(others, dead) {
 		t.Errorf("left: %v", others)
 	}
 	if used := c.Stats().Used; used != 100 {

@@ -41,11 +41,6 @@ type Bucket struct {
 	page   int // objects in a page of a listing; 0 leaves it to the service
 }
 
-var (
-	_ objects.Remote     = (*Bucket)(nil)
-	_ objects.Identified = (*Bucket)(nil)
-)
-
 // An Option changes what [Open] makes. The zero Option sets nothing.
 type Option struct{ set func(*settings) }
 

@@ -49,7 +49,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer disk.Close()
-	ahead, err := prefetch.New(disk, prefetch.Memory(64<<20))
+	ahead, err := prefetch.New(disk, prefetch.MaxBytes(64<<20))
 	if err != nil {
 		log.Fatal(err)
 	}

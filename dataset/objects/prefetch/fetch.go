@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"runtime/debug"
 	"slices"
 
@@ -26,12 +25,10 @@ type block struct {
 
 	// Written before done is closed.
 	data []byte
-	sum  objects.Sum // of data
 	err  error
 
 	// The Prefetcher's mutex guards these.
 	state   int
-	summed  bool    // whether a dataset compares its checksum
 	claims  []claim // of the epochs that will read it, in their order; the first one's memory it takes
 	cancel  func()  // ends the request under way
 	readers int     // that use data
@@ -139,17 +136,7 @@ func (p *Prefetcher) fetch(ctx context.Context, b *block) {
 		p.start()
 		p.change.Broadcast()
 	}()
-	if !b.summed {
-		err = p.store.ReadAt(ctx, b.name.Object, b.data, b.name.Off)
-		return
-	}
-	var sum uint32
-	if s, ok := p.store.(objects.Summer); ok {
-		sum, err = s.ReadSummed(ctx, b.name.Object, b.data, b.name.Off)
-	} else if err = p.store.ReadAt(ctx, b.name.Object, b.data, b.name.Off); err == nil {
-		sum = crc32.Checksum(b.data, crc32.MakeTable(crc32.Castagnoli))
-	}
-	b.sum = objects.Sum{CRC32C: sum, Known: err == nil}
+	err = p.store.ReadAt(ctx, b.name.Object, b.data, b.name.Off)
 }
 
 // release ends the claim of an epoch on a block. The memory is the next epoch's then. The
@@ -200,7 +187,7 @@ func (p *Prefetcher) drop(b *block) {
 // the garbage collector. The caller holds the mutex.
 func (p *Prefetcher) keep(data []byte) {
 	if len(p.epochs) > 0 {
-		p.spare.put(data, p.memory-p.bytes)
+		p.spare.put(data, p.maxBytes-p.bytes)
 	}
 }
 
@@ -210,4 +197,44 @@ func (p *Prefetcher) free(b *block) {
 		p.keep(b.data)
 		b.data = nil
 	}
+}
+
+// mostSpare is how many pieces are kept.
+const mostSpare = 64
+
+// spare is memory of earlier blocks, because fresh memory costs time. Blocks differ in size: a piece
+// is made an eighth larger than its block, and serves blocks of half its size or more.
+type spare struct {
+	pieces [][]byte
+	bytes  int64
+}
+
+// take returns n bytes, which may hold anything.
+func (s *spare) take(n int64) []byte {
+	for k, p := range s.pieces {
+		if size := int64(cap(p)); n <= size && size/2 <= n {
+			s.remove(k)
+			return p[:n]
+		}
+	}
+	for left := n; left > 0 && len(s.pieces) > 0; { // the new piece takes their place
+		left -= int64(cap(s.pieces[0]))
+		s.remove(0)
+	}
+	return make([]byte, n, n+n/8)
+}
+
+func (s *spare) remove(k int) {
+	s.bytes -= int64(cap(s.pieces[k]))
+	s.pieces = slices.Delete(s.pieces, k, k+1)
+}
+
+// put keeps a piece, if it is the only one or if all pieces have limit bytes at most.
+func (s *spare) put(p []byte, limit int64) {
+	size := int64(cap(p))
+	if len(s.pieces) == mostSpare || s.bytes > 0 && s.bytes+size > limit {
+		return
+	}
+	s.bytes += size
+	s.pieces = append(s.pieces, p)
 }

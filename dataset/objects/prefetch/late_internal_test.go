@@ -23,35 +23,26 @@ func (oneBatch) Done() int                 { return 0 }
 
 // A reader may outlive its loop, for example after a timeout of the loader.
 func TestReadersThatEndAfterTheLoopKeepNoMemory(t *testing.T) {
-	for name, end := range map[string]func(*Prefetcher, *block){
-		"ReadAt": (*Prefetcher).giveBack,
-		"Exchange": func(p *Prefetcher, b *block) {
-			if _, ok := p.giveAway(b, make([]byte, 1000)); !ok {
-				t.Error("the block is not given away")
-			}
-		},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			p, err := New(zeroStore{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			of := objects.Block{Object: objects.Object{Name: "a"}, Len: 1000}
-			stop := p.Foresee(oneBatch{}, objects.Blocks{
-				Len: 1,
-				Of:  func(sample int) int { return sample },
-				At:  func(_ int, dst []objects.Block) []objects.Block { return append(dst, of) },
-			})
-			synctest.Wait()
-			b := p.take(of)
-			if b == nil || b.data == nil {
-				t.Fatalf("%s: %v", name, b)
-			}
-			stop()
-			end(p, b)
-			if p.spare.pieces != nil || b.data != nil {
-				t.Errorf("%s: memory is kept, although there is no loop", name)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(zeroStore{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := objects.Block{Object: objects.Object{Name: "a"}, Len: 1000}
+		stop := p.Foresee(oneBatch{}, objects.Blocks{
+			Len: 1,
+			Of:  func(sample int) int { return sample },
+			At:  func(_ int, dst []objects.Block) []objects.Block { return append(dst, of) },
 		})
-	}
+		synctest.Wait()
+		b := p.take(of)
+		if b == nil || b.data == nil {
+			t.Fatal(b)
+		}
+		stop()
+		p.giveBack(b)
+		if len(p.spare.pieces) > 0 || b.data != nil {
+			t.Error("memory is kept, although there is no loop")
+		}
+	})
 }

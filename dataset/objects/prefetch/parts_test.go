@@ -1,6 +1,7 @@
 package prefetch_test
 
 import (
+	"io/fs"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 // pairsOf is the objects from first on as images, with masks that are objects from mask on.
-func pairsOf(t *testing.T, s *far, images, others *objects.FS, first, mask, n int) dataset.Dataset {
+func pairsOf(t *testing.T, s *far, images, others fs.FS, first, mask, n int) dataset.Dataset {
 	t.Helper()
 	pairs := make([]masks.Pair, n)
 	for k := range pairs {
@@ -31,16 +32,16 @@ func TestPartsOfALoopAreFetchedInTheOrderOfItsBatches(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		objects int
-		parts   func(t *testing.T, s *far, fsys func() *objects.FS) []dataset.Dataset
+		parts   func(t *testing.T, s *far, fsys func() fs.FS) []dataset.Dataset
 	}{
-		{"images and masks in one file system", 2 * n, func(t *testing.T, s *far, fsys func() *objects.FS) []dataset.Dataset {
+		{"images and masks in one file system", 2 * n, func(t *testing.T, s *far, fsys func() fs.FS) []dataset.Dataset {
 			both := fsys()
 			return []dataset.Dataset{pairsOf(t, s, both, both, 0, n, n)}
 		}},
-		{"images and masks in two file systems", 2 * n, func(t *testing.T, s *far, fsys func() *objects.FS) []dataset.Dataset {
+		{"images and masks in two file systems", 2 * n, func(t *testing.T, s *far, fsys func() fs.FS) []dataset.Dataset {
 			return []dataset.Dataset{pairsOf(t, s, fsys(), fsys(), 0, n, n)}
 		}},
-		{"four datasets", n, func(t *testing.T, s *far, fsys func() *objects.FS) (parts []dataset.Dataset) {
+		{"four datasets", n, func(t *testing.T, s *far, fsys func() fs.FS) (parts []dataset.Dataset) {
 			for k := range 4 {
 				of := fsys()
 				parts = append(parts, pairsOf(t, s, of, of, k*n/4, k*n/4, n/4))
@@ -51,7 +52,7 @@ func TestPartsOfALoopAreFetchedInTheOrderOfItsBatches(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newFar(c.objects, 1000)
 			p := newPrefetcher(t, s)
-			ds, err := dataset.Concat(c.parts(t, s, func() *objects.FS {
+			ds, err := dataset.Concat(c.parts(t, s, func() fs.FS {
 				fsys, err := objects.NewFS(t.Context(), p, "")
 				if err != nil {
 					t.Fatal(err)

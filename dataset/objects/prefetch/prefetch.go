@@ -15,8 +15,7 @@
 //
 // # How much at once
 //
-// Blocks are fetched as far ahead as memory allows: 64 MiB and a block of every dataset at
-// first, and twice as much whenever a later batch than the first has to wait, up to [Memory]. When a block is read
+// Blocks are fetched as far ahead as memory allows ([MaxBytes]). When a block is read
 // its memory is free, and the next one is requested. So in the long run there are as many
 // requests at once as Little's law says: blocks per second times seconds per request. At the
 // start, and after a delay, there are more, to fill the memory; [Requests] bounds them. The
@@ -30,16 +29,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/figures"
 )
+
+// An Option changes what [New] makes. The zero Option sets nothing.
+type Option struct{ set func(*config) }
+
+type config struct {
+	maxBytes int64
+	requests int
+}
+
+func defaults() config { return config{maxBytes: 256 << 20, requests: 128} }
+
+// MaxBytes sets how many bytes may be fetched and not read yet, or being fetched, for each loop
+// over the store. The default is 256 MiB, and each dataset of a loop may have a block. It should hold what is consumed in the time of a slow
+// request. A larger block is not fetched in advance.
+func MaxBytes(n int64) Option { return Option{func(c *config) { c.maxBytes = n }} }
+
+// Requests sets how many requests there may be at once. The default is 128. Readers that
+// read a block that was not fetched send their own.
+func Requests(n int) Option { return Option{func(c *config) { c.requests = n }} }
+
+func (c *config) check() error {
+	var errs []error
+	if c.maxBytes < 1 {
+		errs = append(errs, fmt.Errorf("prefetch: MaxBytes(%d): want 1 or more", c.maxBytes))
+	}
+	if c.requests < 1 {
+		errs = append(errs, fmt.Errorf("prefetch: Requests(%d): want 1 or more", c.requests))
+	}
+	return errors.Join(errs...)
+}
+
+type store = objects.Store
 
 // A Prefetcher is an [objects.Store] that fetches blocks in advance. [New] makes it.
 type Prefetcher struct {
-	store  objects.Store
+	store                 // List, Stat and Identity are its own
 	holder objects.Holder // store, if it is one
 	config
 	count counters
@@ -51,7 +83,6 @@ type Prefetcher struct {
 	loops    []*loop   // of these epochs, in the same order
 	blocks   map[objects.Block]*block
 	bytes    int64               // of blocks
-	room     int64               // for bytes, which grows up to the option Memory
 	running  map[*block]struct{} // requests under way
 	allowed  int                 // requests at once, which grows up to the option Requests
 	spare    spare
@@ -78,32 +109,18 @@ func New(s objects.Store, options ...Option) (*Prefetcher, error) {
 		return nil, err
 	}
 	p.allowed = min(firstRequests, p.requests)
-	p.room = min(firstRoom, p.memory)
 	return p, nil
 }
 
-// List yields the objects of the underlying store.
-func (p *Prefetcher) List(ctx context.Context, prefix string) iter.Seq2[objects.Object, error] {
-	return p.store.List(ctx, prefix)
-}
-
-// Stat asks the underlying store.
-func (p *Prefetcher) Stat(ctx context.Context, name string) (objects.Object, error) {
-	return p.store.Stat(ctx, name)
-}
-
-// Identity is that of the underlying store, if it has one.
-func (p *Prefetcher) Identity() string {
-	if i, ok := p.store.(objects.Identified); ok {
-		return i.Identity()
-	}
-	return ""
+// Has asks the underlying store, if it keeps copies.
+func (p *Prefetcher) Has(o objects.Object, off, n int64) bool {
+	return p.holder != nil && p.holder.Has(o, off, n)
 }
 
 // Forget passes on to the underlying store that bytes are damaged, if it keeps copies.
 func (p *Prefetcher) Forget(o objects.Object, off, n int64) {
-	if f, ok := p.store.(objects.Forgetter); ok {
-		f.Forget(o, off, n)
+	if p.holder != nil {
+		p.holder.Forget(o, off, n)
 	}
 }
 
@@ -134,7 +151,7 @@ func (p *Prefetcher) take(name objects.Block) *block {
 	if b, foreseen := p.found(name); b != nil || !foreseen {
 		return b
 	}
-	local := p.holder != nil && p.holder.Has(name.Object, name.Off, name.Len) // looks at the disk
+	local := p.Has(name.Object, name.Off, name.Len) // looks at the disk
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if b := p.read(name); b != nil || len(p.epochs) == 0 {
@@ -143,7 +160,6 @@ func (p *Prefetcher) take(name objects.Block) *block {
 	b := p.blocks[name]
 	if !local {
 		p.count.direct.Add(1)
-		p.widen()
 	}
 	switch {
 	case b != nil:
@@ -179,7 +195,7 @@ func (p *Prefetcher) read(name objects.Block) *block {
 // remember notes that a reader has come to a block before the epoch that reads it, so that
 // the epoch does not fetch it. The caller holds the mutex.
 func (p *Prefetcher) remember(name objects.Block) {
-	if name.Len < 1 || name.Len > p.memory {
+	if name.Len < 1 || name.Len > p.maxBytes {
 		return // never foreseen
 	}
 	if len(p.overtaken) >= mostOvertaken {
@@ -217,9 +233,6 @@ func (p *Prefetcher) await(ctx context.Context, b *block) error {
 		return b.panicked()
 	default:
 	}
-	p.mu.Lock()
-	p.widen()
-	p.mu.Unlock()
 	begin := time.Now()
 	defer func() {
 		p.count.late.Add(1)
@@ -230,16 +243,6 @@ func (p *Prefetcher) await(ctx context.Context, b *block) error {
 		return b.panicked()
 	case <-ctx.Done():
 		return fmt.Errorf("prefetch: read %s: %w", b.name.Object.Name, ctx.Err())
-	}
-}
-
-// widen makes room for twice as many bytes, because a reader has to wait, if most of the room
-// is taken. Before the first batch is complete all readers wait, however much room there is.
-// The caller holds the mutex.
-func (p *Prefetcher) widen() {
-	if p.room < p.memory && p.bytes > p.room/2 && len(p.epochs) > 0 && p.epochs[0].future.Done() > 0 {
-		p.room = min(2*p.room, p.memory)
-		p.change.Broadcast()
 	}
 }
 
@@ -254,3 +257,46 @@ func (p *Prefetcher) giveBack(b *block) {
 }
 
 var errStopped = errors.New("the loop has ended")
+
+// Stats is what a [Prefetcher] has done since it was made.
+type Stats struct {
+	Fetched int64 // blocks
+	Bytes   int64 // of these blocks
+
+	Ready    int64         // reads of blocks that had been fetched by then
+	Late     int64         // reads that waited for a request under way
+	LateTime time.Duration // that they waited, all together
+	Direct   int64         // reads during an epoch of blocks that were neither fetched in advance nor nearby
+	Local    int64         // blocks that were foreseen and not fetched, because the store had them nearby
+	Unread   int64         // blocks that were fetched and not read
+
+	Requests int   // under way now
+	Held     int64 // bytes that are fetched and not read, or being fetched, now
+}
+
+// String is one line: "1000 blocks of 8 GiB fetched, 990 reads ready, 10 late by 30ms on
+// average, 2 direct, 0 local, 0 not read".
+func (s Stats) String() string {
+	each := time.Duration(0)
+	if s.Late > 0 {
+		each = s.LateTime / time.Duration(s.Late)
+	}
+	return fmt.Sprintf("%s of %s fetched, %s ready, %d late by %v on average, %d direct, %d local, %d not read",
+		figures.Count(s.Fetched, "block", "blocks"), figures.Bytes(s.Bytes), figures.Count(s.Ready, "read", "reads"),
+		s.Late, each.Round(time.Microsecond), s.Direct, s.Local, s.Unread)
+}
+
+type counters struct{ fetched, bytes, ready, late, lateTime, direct, local, unread atomic.Int64 }
+
+// Stats returns the counts. It may be called at any time.
+func (p *Prefetcher) Stats() Stats {
+	n := &p.count
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{
+		Fetched: n.fetched.Load(), Bytes: n.bytes.Load(),
+		Ready: n.ready.Load(), Late: n.late.Load(), LateTime: time.Duration(n.lateTime.Load()),
+		Direct: n.direct.Load(), Local: n.local.Load(), Unread: n.unread.Load(),
+		Requests: len(p.running), Held: p.bytes,
+	}
+}

@@ -41,7 +41,7 @@ func TestLatencyCostsLessThanFivePercent(t *testing.T) {
 		epochs := c.epochs
 		synctest.Test(t, func(t *testing.T) {
 			s := newFar(n, 1000)
-			p := newPrefetcher(t, s, prefetch.Memory(c.memory))
+			p := newPrefetcher(t, s, prefetch.MaxBytes(c.memory))
 			got := run(t, costly(t, images(t, p), cost), epochs, loader.Workers(workers), loader.BatchSize(64))
 			all, most := s.total()
 			t.Logf("%d epochs in %v, without latency %v; %d requests, at most %d at once; %v", epochs, got.took, time.Duration(epochs)*local, all, s.most, p.Stats())
@@ -56,65 +56,6 @@ func TestLatencyCostsLessThanFivePercent(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestMemoryGrowsWhereBatchesWait consumes 3.3 GB/s, of which 100 MB are under way in
-// 30 ms, and then a tenth of that, where 64 MiB are enough.
-func TestMemoryGrowsWhereBatchesWait(t *testing.T) {
-	testenv.Slow(t)
-	for _, c := range []struct {
-		cost        time.Duration
-		least, most int64 // MiB
-	}{{1200 * time.Microsecond, 65, 256}, {12 * time.Millisecond, 1, 64}} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newFar(600, 1<<20)
-			p := newPrefetcher(t, s)
-			run(t, costly(t, images(t, p), c.cost), 1, loader.Workers(4), loader.BatchSize(16))
-			if got := int64(s.most); got < c.least || got > c.most {
-				t.Errorf("%v per sample: %d requests of 1 MiB at once, want %d to %d; %v", c.cost, got, c.least, c.most, p.Stats())
-			}
-		})
-	}
-}
-
-// Such as volumes, of which the first ones are fetched before a batch has begun, too.
-func TestABlockLargerThanTheFirstRoomIsFetchedAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const size = 65 << 20
-		p := newPrefetcher(t, newFar(2, size))
-		stop := p.Foresee(&moving{batches: [][]int{{0}, {1}}}, filesOf(newFar(2, size)))
-		time.Sleep(time.Second)
-		if got := p.Stats(); got.Fetched != 1 || got.Held != size {
-			t.Errorf("%v, want one block", got)
-		}
-		stop()
-	})
-}
-
-// At the beginning readers may come to a block before the epoch does.
-func TestReadersBeforeTheFirstBatchIsCompleteTakeNoMemory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFar(200, 1<<20)
-		p := newPrefetcher(t, s)
-		f := &moving{}
-		for i := range s.objects {
-			f.batches = append(f.batches, []int{i})
-		}
-		stop := p.Foresee(f, filesOf(s))
-		for k, want := range []int64{64 << 20, 128 << 20} {
-			f.begun.Store(int64(k))
-			f.done.Store(int64(k))
-			time.Sleep(time.Second)
-			if err := p.ReadAt(t.Context(), s.object(199-k), make([]byte, 1<<20), 0); err != nil { // which is far ahead
-				t.Fatal(err)
-			}
-			time.Sleep(time.Second)
-			if got := p.Stats(); got.Held != want || got.Direct != int64(k)+1 {
-				t.Errorf("%d batches are complete: %d MiB are held, want %d; %v", k, got.Held>>20, want>>20, got)
-			}
-		}
-		stop()
-	})
 }
 
 // loader.Auto leaves the waiting to the prefetcher: it has few workers, and no block is
@@ -179,7 +120,7 @@ func TestWithoutForesightLatencyCostsMost(t *testing.T) {
 func TestRequestsAtOnceFollowLittlesLaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFar(20_000, 1000)
-		p := newPrefetcher(t, s, prefetch.Memory(1000_000), prefetch.Requests(1000)) // 1000 blocks
+		p := newPrefetcher(t, s, prefetch.MaxBytes(1000_000), prefetch.Requests(1000)) // 1000 blocks
 		var sum, count int
 		done := make(chan struct{})
 		go func() {
@@ -305,7 +246,7 @@ func TestDirectReadsDoNotStayDirect(t *testing.T) {
 func TestLoopThatEndsEarlyLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFar(3000, 1000)
-		p := newPrefetcher(t, s, prefetch.Memory(200_000))
+		p := newPrefetcher(t, s, prefetch.MaxBytes(200_000))
 		ds := images(t, p)
 		for _, after := range []int{1, 5, 40} {
 			l, err := loader.New(ds, loader.BatchSize(32), loader.Shuffle(true))
@@ -431,6 +372,8 @@ type counting struct {
 	looked atomic.Int64
 }
 
+func (*counting) Forget(objects.Object, int64, int64) {}
+
 func (c *counting) Has(objects.Object, int64, int64) bool {
 	c.looked.Add(1)
 	return false
@@ -461,7 +404,7 @@ func TestBlocksInMemoryAreNotLookedForOnDisk(t *testing.T) {
 func TestTwoLoopsAtOnceBothHaveAFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFar(2000, 1000)
-		p := newPrefetcher(t, s, prefetch.Memory(300_000))
+		p := newPrefetcher(t, s, prefetch.MaxBytes(300_000))
 		ds := costly(t, images(t, p), time.Millisecond)
 		l, err := loader.New(ds, loader.BatchSize(50), loader.Workers(4))
 		if err != nil {
@@ -490,8 +433,8 @@ func TestTwoLoopsAtOnceBothHaveAFuture(t *testing.T) {
 }
 
 func TestOptionsSayWhatIsWrong(t *testing.T) {
-	_, err := prefetch.New(newFar(1, 1), prefetch.Memory(0), prefetch.Requests(-1))
-	const want = "prefetch: Memory(0): want 1 or more\nprefetch: Requests(-1): want 1 or more"
+	_, err := prefetch.New(newFar(1, 1), prefetch.MaxBytes(0), prefetch.Requests(-1))
+	const want = "prefetch: MaxBytes(0): want 1 or more\nprefetch: Requests(-1): want 1 or more"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -500,7 +443,7 @@ func TestOptionsSayWhatIsWrong(t *testing.T) {
 func TestBlocksLargerThanTheMemoryAreReadDirectly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFar(20, 1000)
-		p := newPrefetcher(t, s, prefetch.Memory(999))
+		p := newPrefetcher(t, s, prefetch.MaxBytes(999))
 		run(t, images(t, p), 1, loader.BatchSize(3))
 		if all, most := s.total(); all != 20 || most != 1 || p.Stats().Direct != 20 || p.Identity() != "far" {
 			t.Errorf("%d requests, %v", all, p.Stats())
@@ -513,7 +456,7 @@ func TestBlocksLargerThanTheMemoryAreReadDirectly(t *testing.T) {
 func TestBlocksOfSeveralRangesAreFetchedWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFar(7, 1000)
-		p := newPrefetcher(t, s, prefetch.Memory(5000))
+		p := newPrefetcher(t, s, prefetch.MaxBytes(5000))
 		shared := objects.Block{Object: s.object(6), Len: 1000}
 		blocks := objects.Blocks{
 			Len: 6,

@@ -2,8 +2,6 @@ package prefetch
 
 import (
 	"math/rand/v2"
-	"runtime"
-	"runtime/debug"
 	"testing"
 	"unsafe"
 )
@@ -34,30 +32,9 @@ func TestNewMemoryTakesThePlaceOfSpareMemory(t *testing.T) {
 		s.put(make([]byte, 1<<10), 1<<20)
 	}
 	for k := range 10 {
-		p := s.take(2 << 10)
-		if left := max(0, 10-2*(k+1)); s.bytes != int64(left<<10) || len(p) != 2<<10 {
-			t.Fatalf("%d new pieces of 2 KiB: %d bytes are spare, want %d KiB", k+1, s.bytes, left)
+		p := s.take(4 << 10)
+		if left := max(0, 10-4*(k+1)); s.bytes != int64(left<<10) || len(s.pieces) != left || len(p) != 4<<10 {
+			t.Fatalf("%d new pieces of 4 KiB: %d bytes are spare, want %d KiB", k+1, s.bytes, left)
 		}
-	}
-}
-
-func TestMemoryOfEarlierLoopsIsUsedUntilItIsCollected(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it runs when the test says so
-	var s spare
-	first := s.take(1 << 10)
-	s.put(first, 1<<20)
-	s.rest()
-	again := s.take(1 << 10)
-	if unsafe.SliceData(again) != unsafe.SliceData(first) {
-		t.Error("the next loop has new memory")
-	}
-	s.put(again, 1<<20)
-	s.rest()
-	runtime.GC()
-	if s.rested.Value() != nil {
-		t.Error("the garbage collector leaves memory that no loop uses")
-	}
-	if p := s.take(1 << 10); len(p) != 1<<10 {
-		t.Errorf("%d bytes, want 1024", len(p))
 	}
 }

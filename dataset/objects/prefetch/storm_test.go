@@ -40,7 +40,7 @@ func TestStormOfLoops(t *testing.T) {
 					s.broken[s.object(i).Name] = r.IntN(4)
 				}
 			}
-			p := newPrefetcher(t, s, prefetch.Memory(int64(100+r.IntN(3000))), prefetch.Requests(1+r.IntN(40)))
+			p := newPrefetcher(t, s, prefetch.MaxBytes(int64(100+r.IntN(3000))), prefetch.Requests(1+r.IntN(40)))
 			once := r.IntN(2) == 0
 			of := filesOf(s)
 			of.Once = once

@@ -37,17 +37,12 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
-// A Bucket is an [objects.Remote] of the objects in a bucket.
-type Bucket struct {
+// A remote is the [objects.Remote] of the objects in a bucket.
+type remote struct {
 	name   string
 	client *s3.Client
 	page   int32 // objects in a page of a listing; 0 leaves it to the service
 }
-
-var (
-	_ objects.Remote     = (*Bucket)(nil)
-	_ objects.Identified = (*Bucket)(nil)
-)
 
 // An Option changes what [Open] makes. The zero Option sets nothing.
 type Option struct{ set func(*settings) }
@@ -77,7 +72,7 @@ func Anonymous() Option {
 // Open finds the configuration, and makes the remote of a bucket. It sends nothing to
 // the bucket. It is an error if nothing tells the region, which other services need, too:
 // most accept any.
-func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error) {
+func Open(ctx context.Context, bucket string, options ...Option) (objects.Remote, error) {
 	var s settings
 	for _, option := range options {
 		if option.set != nil {
@@ -102,12 +97,12 @@ func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error
 	if client.Options().Region == "" {
 		return nil, fmt.Errorf("s3: Open(%q): no region: want AWS_REGION, such as us-east-1, or a region in ~/.aws/config", bucket)
 	}
-	return &Bucket{name: bucket, client: client}, nil
+	return &remote{name: bucket, client: client}, nil
 }
 
 // Identity names the bucket, and the service if an endpoint was given: "s3:my-bucket",
 // "s3://127.0.0.1:9000/my-bucket". A cache needs it.
-func (b *Bucket) Identity() string {
+func (b *remote) Identity() string {
 	if endpoint := b.client.Options().BaseEndpoint; endpoint != nil {
 		if u, err := url.Parse(*endpoint); err == nil {
 			return "s3://" + u.Host + strings.TrimSuffix(u.EscapedPath(), "/") + "/" + b.name
@@ -140,7 +135,7 @@ func (p pages) Do(r *http.Request) (*http.Response, error) {
 
 // List yields the objects whose names begin with prefix, sorted by the bytes of their
 // names.
-func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Object, error] {
+func (b *remote) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix, EncodingType: types.EncodingTypeUrl} // XML lacks some characters
 		if after != "" {
@@ -176,7 +171,7 @@ func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[objec
 }
 
 // Get requests n bytes of o from byte off on.
-func (b *Bucket) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
+func (b *remote) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: &o.Name, Range: aws.String(fmt.Sprintf("bytes=%d-%d", off, off+n-1))}
 	if o.Version != "" {
 		in.IfMatch = &o.Version
@@ -217,7 +212,7 @@ func accepted(out *s3.GetObjectOutput, name string, off int64) (objects.Object, 
 }
 
 // empty is the answer to a request for bytes of an object that has none.
-func (b *Bucket) empty(ctx context.Context, o objects.Object) (io.ReadCloser, objects.Object, error) {
+func (b *remote) empty(ctx context.Context, o objects.Object) (io.ReadCloser, objects.Object, error) {
 	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &o.Name})
 	if err != nil {
 		return nil, o, refused(err)

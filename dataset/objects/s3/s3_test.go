@@ -73,7 +73,7 @@ func service(t *testing.T, endpoint string) conformance.Service {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.page = int32(a.Page)
+			b.(*remote).page = int32(a.Page)
 			return b
 		},
 		Presign: func(t *testing.T, name string, old bool) string {

@@ -64,7 +64,7 @@ func BenchmarkBlock(b *testing.B) {
 		if len(index.Ends()) != 1 {
 			b.Fatalf("%d blocks, want 1", len(index.Ends()))
 		}
-		ds, err := shards.Open(s, index, []shards.Field{c.field}, shards.Memory(0))
+		ds, err := shards.Open(s, index, []shards.Field{c.field}, shards.MaxBytes(0))
 		if err != nil {
 			b.Fatal(err)
 		}

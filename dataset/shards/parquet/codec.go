@@ -26,7 +26,7 @@ type codecs struct {
 	zstd   *zstd.Decoder
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
-	budget budget.Budget // of a block: Limit's memory beside that of its bytes
+	budget budget.Budget // of a block: MaxBlockBytes's memory beside that of its bytes
 }
 
 func (c *codecs) close() {

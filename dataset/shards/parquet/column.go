@@ -10,7 +10,6 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
 )
 
 // A Column says how a field is written. [Image], [Binary], [Text], [ClassLabel] and
@@ -113,7 +112,7 @@ func integer(c []byte, signed bool) int64 {
 // A written is a Column of a spec.
 type written struct {
 	Column
-	of     writing.Column
+	of     dataset.Field
 	number number
 	dims   []int // of the lists around a number, the outermost first; -1 if it varies
 	leaf   int   // its number in the file
@@ -138,7 +137,7 @@ func columnsFor(spec dataset.Spec, columns []Column) ([]written, error) {
 			errs = append(errs, fmt.Errorf("column %q: want a name that no other column has", c.name))
 		}
 		seen[c.name] = true
-		w := written{Column: c, of: writing.Column{Index: k, Field: spec[k]}}
+		w := written{Column: c, of: spec[k]}
 		if err := w.check(); err != nil {
 			errs = append(errs, fmt.Errorf("column %q: field %v: %w", c.name, spec[k], err))
 		}
@@ -148,7 +147,7 @@ func columnsFor(spec dataset.Spec, columns []Column) ([]written, error) {
 }
 
 func (w *written) check() error {
-	f := w.of.Field
+	f := w.of
 	switch w.kind {
 	case imageColumn, binaryColumn, textColumn:
 		if !f.Ragged || f.Dtype != dataset.Uint8 || f.Shape != nil {

@@ -41,7 +41,7 @@ func TestForeseenBlocksTakeAsLongAsLocalOnes(t *testing.T) {
 		index := scan(t, s, parquet.Format(parquet.Columns("i", "s")), 2<<10, "{0..4}.parquet")
 		s.take()
 		s.before = func() { time.Sleep(30 * time.Millisecond) }
-		p, err := prefetch.New(s, prefetch.Memory(4<<20))
+		p, err := prefetch.New(s, prefetch.MaxBytes(4<<20))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/dataset/shards/parquet"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
@@ -38,7 +39,7 @@ func readAll(t testing.TB, file []byte, size, limit int64) error {
 // indexOf scans a file, and saves and reads its index.
 func indexOf(t testing.TB, file []byte, size, limit int64) (*memoryStore, *shards.Index, error) {
 	s := &memoryStore{objects: map[string][]byte{"a.parquet": file}}
-	f := parquet.Format(parquet.Limit(limit))
+	f := parquet.Format(parquet.MaxBlockBytes(limit))
 	index, err := shards.Scan(t.Context(), s, f, []string{"a.parquet"}, shards.BlockSize(size))
 	if err != nil {
 		return nil, nil, err
@@ -307,11 +308,11 @@ func hostileFiles() []hostileFile {
 	dictionary := structure(small(1, 2), small(2, 8), small(3, 8), field(12, 7, structure(small(1, 1), small(2, 0))))
 	long := func(id int) []byte { return field(9, id, append(binary.AppendUvarint([]byte{15<<4 | 12}, many), 0)) }
 	return []hostileFile{
-		{"rows", "Limit", tiny{rows: 1 << 39, values: 1 << 39, header: pageHead(8, 8, 1, 0), page: eight}.file()},
+		{"rows", "MaxBlockBytes", tiny{rows: 1 << 39, values: 1 << 39, header: pageHead(8, 8, 1, 0), page: eight}.file()},
 		{"values", "2147483647 values in 1000 rows", tiny{rows: 1000, values: many, header: pageHead(8, 8, many, 0), page: eight}.file()},
 		{"values of a page", "unexpected EOF", tiny{rows: 1000, values: 1000, header: pageHead(8, 8, 1000, 0), page: eight}.file()},
 		{"bytes of a page", "a page of 2147483647 bytes", tiny{rows: 1, values: 1, header: pageHead(8, many, 1, 0), page: eight}.file()},
-		{"bytes after decompression", "Limit", tiny{rows: 1, values: 1, codec: 1, header: pageHead(many, 8, 1, 0), page: eight}.file()},
+		{"bytes after decompression", "MaxBlockBytes", tiny{rows: 1, values: 1, codec: 1, header: pageHead(many, 8, 1, 0), page: eight}.file()},
 		{"bytes after Snappy", "after decompression", tiny{rows: 1, values: 1, codec: 1, header: pageHead(1<<29, 8, 1, 0), page: eight}.file()},
 		{"bytes after gzip", "after decompression", tiny{rows: 1, values: 1, codec: 2, header: pageHead(1<<29, 8, 1, 0), page: eight}.file()},
 		{"bytes after Zstandard", "after decompression", tiny{rows: 1, values: 1, codec: 6, header: pageHead(1<<29, 8, 1, 0), page: eight}.file()},
@@ -488,7 +489,7 @@ func TestABlockOfAnEarlierIndexSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.(shards.Unpacker).Unpack(nil, make([]byte, 8), &shards.Block{Rows: 1, Off: 4, Len: 8, Meta: []byte{1, 1, 0, 0, 1, 4, 8}})
+	_, err = l.(shardfmt.Unpacker).Unpack(nil, make([]byte, 8), &shardfmt.Block{Rows: 1, Off: 4, Len: 8, Meta: []byte{1, 1, 0, 0, 1, 4, 8}})
 	if want := "the index is of an earlier version: scan the files again"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/budget"
 )
 
@@ -41,7 +41,7 @@ func (l *layout) findName() {
 const likely = 4
 
 // Unpack decodes the pages of a block into rows.
-func (l *layout) Unpack(dst, stored []byte, b *shards.Block) ([]byte, error) {
+func (l *layout) Unpack(dst, stored []byte, b *shardfmt.Block) ([]byte, error) {
 	m := &metaReader{r: bytes.NewReader(b.Meta)}
 	if m.number() != 0 {
 		return nil, errors.New("the index is of an earlier version: scan the files again")
@@ -69,13 +69,13 @@ func (l *layout) Unpack(dst, stored []byte, b *shards.Block) ([]byte, error) {
 }
 
 // readers reads the description of a segment's columns.
-func (l *layout) readers(m *metaReader, c *codecs, stored []byte, b *shards.Block) ([]*columnReader, error) {
+func (l *layout) readers(m *metaReader, c *codecs, stored []byte, b *shardfmt.Block) ([]*columnReader, error) {
 	var readers []*columnReader
 	for _, leaf := range l.wanted {
 		codec, rows, skip := m.number(), m.number(), m.number()
 		var pieces [][]byte
 		for n := m.number(); n > 0 && m.err == nil; n-- {
-			piece, err := storedRange(stored, b, shards.Range{Off: m.number(), Len: m.number()})
+			piece, err := storedRange(stored, b, shardfmt.Range{Off: m.number(), Len: m.number()})
 			if err != nil {
 				return nil, err
 			}
@@ -94,10 +94,10 @@ func (l *layout) readers(m *metaReader, c *codecs, stored []byte, b *shards.Bloc
 }
 
 // storedRange is a range of the object in the bytes that were read for a block.
-func storedRange(stored []byte, b *shards.Block, want shards.Range) ([]byte, error) {
+func storedRange(stored []byte, b *shardfmt.Block, want shardfmt.Range) ([]byte, error) {
 	at := int64(0)
 	for k := -1; k < len(b.More); k++ {
-		r := shards.Range{Off: b.Off, Len: b.Len}
+		r := shardfmt.Range{Off: b.Off, Len: b.Len}
 		if k >= 0 {
 			r = b.More[k]
 		}
@@ -131,14 +131,14 @@ func (l *layout) unpackRows(dst []byte, readers []*columnReader, count int64) ([
 	return dst, nil
 }
 
-func (l *layout) Rows(block []byte, _ int64, dst []shards.Row) ([]shards.Row, error) {
+func (l *layout) Rows(block []byte, _ int64, dst []shardfmt.Row) ([]shardfmt.Row, error) {
 	for at := 0; at < len(block); {
 		rest := block[at:]
 		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
 			return dst, io.ErrUnexpectedEOF
 		}
 		n := int(binary.LittleEndian.Uint32(rest))
-		dst = append(dst, shards.Row{Off: at + 4, Len: n})
+		dst = append(dst, shardfmt.Row{Off: at + 4, Len: n})
 		at += 4 + n
 	}
 	return dst, nil
@@ -203,7 +203,7 @@ func (l *leaf) dims() int {
 }
 
 // Decoder finds columns by their names.
-func (l *layout) Decoder(columns []string) (shards.Decoder, error) {
+func (l *layout) Decoder(columns []string) (shardfmt.Decoder, error) {
 	d := &decoder{layout: l, of: make([][]int, len(l.wanted)), values: make([]rowValue, len(l.wanted))}
 	known := len(columns) == 0 || len(l.schema.Leaves) == 0
 	for k, name := range columns {
@@ -240,7 +240,7 @@ type decoder struct {
 	values []rowValue // by wanted column
 }
 
-func (d *decoder) Decode(sample []byte, dst []shards.Value) error {
+func (d *decoder) Decode(sample []byte, dst []shardfmt.Value) error {
 	clear(dst)
 	for c, w := range d.wanted {
 		r := &d.values[c]
@@ -256,7 +256,7 @@ func (d *decoder) Decode(sample []byte, dst []shards.Value) error {
 		case raggedTag:
 			return fmt.Errorf("column %q: a list of lists of different lengths", w.Name)
 		}
-		v := shards.Value{Dtype: w.dtype, Data: r.data}
+		v := shardfmt.Value{Dtype: w.dtype, Data: r.data}
 		switch {
 		case len(w.Repeated) > 1:
 			v.Shape = r.dims
@@ -273,4 +273,4 @@ func (d *decoder) Decode(sample []byte, dst []shards.Value) error {
 // list is the shape of values whose length says how many elements there are.
 var list = []int{-1}
 
-var _ shards.Unpacker = (*layout)(nil)
+var _ shardfmt.Unpacker = (*layout)(nil)

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // A segment is consecutive rows of a row group.
@@ -17,9 +17,9 @@ type segment struct {
 // A column is the pages of a column that a segment needs.
 type column struct {
 	codec  int
-	rows   int64          // of these pages
-	skip   int64          // rows of them before the segment
-	pieces []shards.Range // of the file
+	rows   int64            // of these pages
+	skip   int64            // rows of them before the segment
+	pieces []shardfmt.Range // of the file
 }
 
 // The Meta of a block is numbers, as unsigned varints: 0, how many segments there are, and for

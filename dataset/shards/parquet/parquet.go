@@ -39,7 +39,7 @@
 // parquet-go reads the metadata and decodes numbers. A check passes over all metadata before,
 // so that a list takes no more memory than its bytes allow. Sizes and numbers of values in the
 // file's headers are compared with the bytes that there are and with the rows of the group, and
-// memory grows as bytes are decompressed. [Limit] bounds the memory of a block, and with it the
+// memory grows as bytes are decompressed. [MaxBlockBytes] bounds the memory of a block, and with it the
 // time: rows that precede a block in its pages take no more than its bytes allow, and a run of
 // nulls in a list is one step. The decoder of Brotli may take 16 MiB beside the limit.
 //
@@ -59,6 +59,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // An Option changes what [Format] makes. The zero Option sets nothing.
@@ -70,9 +71,9 @@ func Columns(names ...string) Option {
 	return Option{func(f *files) { f.columns = slices.Clone(names) }}
 }
 
-// Limit sets how many bytes of memory a block may take. Blocks that take more are errors.
+// MaxBlockBytes sets how many bytes of memory a block may take. Blocks that take more are errors.
 // The default is 1 GiB.
-func Limit(bytes int64) Option { return Option{func(f *files) { f.limit = bytes }} }
+func MaxBlockBytes(bytes int64) Option { return Option{func(f *files) { f.limit = bytes }} }
 
 // Format is the format of Apache Parquet, for [shards.Scan] and [shards.ReadIndex].
 func Format(options ...Option) shards.Format {
@@ -101,12 +102,12 @@ func (f *files) String() string {
 // check is for the options.
 func (f *files) check() error {
 	if f.limit < 1 || f.limit > math.MaxInt32 {
-		return fmt.Errorf("parquet: Limit(%d): want 1 to %d", f.limit, math.MaxInt32)
+		return fmt.Errorf("parquet: MaxBlockBytes(%d): want 1 to %d", f.limit, math.MaxInt32)
 	}
 	return nil
 }
 
-func (f *files) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shards.Shard) error) error {
+func (f *files) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shardfmt.Shard) error) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (f *files) Split(ctx context.Context, s objects.Store, name string, size in
 	return emit(shard)
 }
 
-func (f *files) Layout(text []byte) (shards.Layout, error) {
+func (f *files) Layout(text []byte) (shardfmt.Layout, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -186,4 +187,4 @@ func (s *schema) names() string {
 }
 
 // errTooLarge is the error of a block that takes more memory than the limit.
-var errTooLarge = errors.New("it takes more memory than the option Limit allows")
+var errTooLarge = errors.New("it takes more memory than the option MaxBlockBytes allows")

@@ -183,7 +183,7 @@ func (p *part) add(leaf int, v pq.Value, repetition, definition int) {
 
 // addNumbers adds a number, or lists of them.
 func (p *part) addNumbers(w *written, cell []byte) {
-	size := w.of.Field.Dtype.Size()
+	size := w.of.Dtype.Size()
 	n := len(cell) / size
 	if n == 0 {
 		p.add(w.leaf, pq.NullValue(), 0, 1) // an empty list

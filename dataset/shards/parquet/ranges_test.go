@@ -28,7 +28,7 @@ func TestBlocksOfSeveralRanges(t *testing.T) {
 	s := &memoryStore{objects: map[string][]byte{"0.parquet": file}}
 	index := scan(t, s, parquet.Format(), 256<<10, "0.parquet")
 	s.take()
-	p, err := prefetch.New(s, prefetch.Memory(8<<20))
+	p, err := prefetch.New(s, prefetch.MaxBytes(8<<20))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func BenchmarkReadPhotos(b *testing.B) {
 		format             shards.Format
 	}{{"tar", "jpg", "cls", shards.WebDataset()}, {"parquet", "image", "label", parquet.Format()}} {
 		index := scan(b, store, c.format, 8<<20, "0."+c.what)
-		read, err := shards.Open(store, index, []shards.Field{shards.Bytes("image", c.image), shards.Scalar[int64]("label", c.label)}, shards.Memory(0))
+		read, err := shards.Open(store, index, []shards.Field{shards.Bytes("image", c.image), shards.Scalar[int64]("label", c.label)}, shards.MaxBytes(0))
 		if err != nil {
 			b.Fatal(err)
 		}

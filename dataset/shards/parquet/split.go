@@ -8,7 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/budget"
 )
 
@@ -20,8 +20,8 @@ const (
 )
 
 // split finds the blocks of a file.
-func (f *files) split(file *file, size int64) (shard shards.Shard, err error) {
-	shard = shards.Shard{Object: file.object, Compression: shards.ByFormat}
+func (f *files) split(file *file, size int64) (shard shardfmt.Shard, err error) {
+	shard = shardfmt.Shard{Object: file.object, Compression: shardfmt.ByFormat}
 	meta, length, err := file.footer()
 	if err != nil {
 		return shard, err
@@ -69,7 +69,7 @@ type planner struct {
 	schema *schema
 	least  int64         // bytes of a block
 	budget budget.Budget // of the file: chunks may share their page index, and blocks their columns
-	blocks []shards.Block
+	blocks []shardfmt.Block
 
 	// Of the block that grows.
 	segments []segment
@@ -113,7 +113,7 @@ func (p *planner) group(g *format.RowGroup) error {
 	s := segment{rows: g.NumRows}
 	begin, end := p.file.object.Size, int64(0)
 	for _, h := range chunks {
-		s.columns = append(s.columns, column{int(h.MetaData.Codec), g.NumRows, 0, []shards.Range{{Off: h.firstPage, Len: h.MetaData.TotalCompressedSize}}})
+		s.columns = append(s.columns, column{int(h.MetaData.Codec), g.NumRows, 0, []shardfmt.Range{{Off: h.firstPage, Len: h.MetaData.TotalCompressedSize}}})
 		begin, end = min(begin, h.firstPage), max(end, h.firstPage+h.MetaData.TotalCompressedSize)
 	}
 	if len(p.segments) > 0 && (p.end-p.begin >= p.least || begin < p.end || begin-p.end > maxGap || end-begin-packed > maxGap) {
@@ -222,9 +222,9 @@ func columnOf(h *chunk, pages []format.PageLocation, first, end, all int64) colu
 	}
 	c := column{codec: int(h.MetaData.Codec), rows: all - pages[from].FirstRowIndex, skip: first - pages[from].FirstRowIndex}
 	if h.firstPage < h.dictionaryTo {
-		c.pieces = append(c.pieces, shards.Range{Off: h.firstPage, Len: h.dictionaryTo - h.firstPage})
+		c.pieces = append(c.pieces, shardfmt.Range{Off: h.firstPage, Len: h.dictionaryTo - h.firstPage})
 	}
-	c.pieces = append(c.pieces, shards.Range{Off: pages[from].Offset, Len: pages[to].Offset + int64(pages[to].CompressedPageSize) - pages[from].Offset})
+	c.pieces = append(c.pieces, shardfmt.Range{Off: pages[from].Offset, Len: pages[to].Offset + int64(pages[to].CompressedPageSize) - pages[from].Offset})
 	return c
 }
 
@@ -233,8 +233,8 @@ func (p *planner) flush() error {
 	if len(p.segments) == 0 {
 		return nil
 	}
-	var ranges []shards.Range
-	b := shards.Block{}
+	var ranges []shardfmt.Range
+	b := shardfmt.Block{}
 	for _, s := range p.segments {
 		b.Rows += int(s.rows)
 		for _, c := range s.columns {
@@ -261,8 +261,8 @@ func (p *planner) flush() error {
 }
 
 // joined sorts ranges and joins those with little between them.
-func joined(ranges []shards.Range) []shards.Range {
-	slices.SortFunc(ranges, func(a, b shards.Range) int { return int(min(max(a.Off-b.Off, -1), 1)) })
+func joined(ranges []shardfmt.Range) []shardfmt.Range {
+	slices.SortFunc(ranges, func(a, b shardfmt.Range) int { return int(min(max(a.Off-b.Off, -1), 1)) })
 	n := 0
 	for _, r := range ranges[1:] {
 		if last := &ranges[n]; r.Off <= last.Off+last.Len+maxGap {

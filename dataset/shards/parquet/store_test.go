@@ -36,6 +36,8 @@ func (s *memoryStore) List(_ context.Context, prefix string) iter.Seq2[objects.O
 	}
 }
 
+func (s *memoryStore) Identity() string { return "" }
+
 func (s *memoryStore) Stat(_ context.Context, name string) (objects.Object, error) {
 	data, ok := s.objects[name]
 	if !ok {

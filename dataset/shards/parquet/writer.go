@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
 )
 
@@ -33,9 +32,9 @@ type writeConfig struct {
 	source string
 }
 
-// ShardSize sets how many bytes of samples a shard may have before they are compressed. The
+// MaxShardBytes sets how many bytes of samples a shard may have before they are compressed. The
 // default is 256 MiB. A sample that is larger is a shard of its own.
-func ShardSize(bytes int64) WriteOption {
+func MaxShardBytes(bytes int64) WriteOption {
 	return WriteOption{func(c *writeConfig) { c.limit = bytes }}
 }
 
@@ -45,10 +44,10 @@ func Paths(path func(i int) string) WriteOption {
 	return WriteOption{func(c *writeConfig) { c.paths = path }}
 }
 
-// Source describes where the samples come from and how they are made: the files, the
+// Origin describes where the samples come from and how they are made: the files, the
 // transforms. A Writer continues the work of another one only if both have the same source,
-// fields, columns and [ShardSize].
-func Source(description string) WriteOption {
+// fields, columns and [MaxShardBytes].
+func Origin(description string) WriteOption {
 	return WriteOption{func(c *writeConfig) { c.source = description }}
 }
 
@@ -113,7 +112,9 @@ func (w *Writer) Shards() int { return w.w.Shards() }
 // AppendBatch writes a batch of samples. indices are their indices in the source, which
 // must increase. When it returns, the samples survive a kill of the program, but not a
 // crash of the machine. [shards.TarWriter.AppendBatch] shows how a loop continues.
-func (w *Writer) AppendBatch(indices []int, b shards.Batch) error { return w.w.AppendBatch(indices, b) }
+func (w *Writer) AppendBatch(indices []int, b dataset.Batch) error {
+	return w.w.AppendBatch(indices, b)
+}
 
 // Finish completes the last shard, removes the journal and closes the Writer.
 func (w *Writer) Finish() error { return w.w.Finish() }

@@ -86,7 +86,7 @@ func readFolder(t testing.TB, dir string) *shards.Dataset {
 func TestWrittenSamplesComeBack(t *testing.T) {
 	dir := t.TempDir()
 	ds := photosLike(50, 500)
-	if err := parquet.Write(t.Context(), dir+"/train-%05d.parquet", ds, photoColumns, parquet.ShardSize(20<<10), parquet.Paths(pathOf)); err != nil {
+	if err := parquet.Write(t.Context(), dir+"/train-%05d.parquet", ds, photoColumns, parquet.MaxShardBytes(20<<10), parquet.Paths(pathOf)); err != nil {
 		t.Fatal(err)
 	}
 	names, err := filepath.Glob(dir + "/*")
@@ -126,7 +126,7 @@ func TestWrittenSamplesComeBack(t *testing.T) {
 func TestInterruptedShardsHaveTheSameBytes(t *testing.T) {
 	whole, parts := t.TempDir(), t.TempDir()
 	ds := photosLike(40, 300)
-	limit := parquet.ShardSize(8 << 10)
+	limit := parquet.MaxShardBytes(8 << 10)
 	if err := parquet.Write(t.Context(), whole+"/%d.parquet", ds, photoColumns, limit, parquet.Paths(pathOf)); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestANamelessShardIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	path := dir + "/%d.parquet"
 	ds := photosLike(40, 300)
-	limit := parquet.ShardSize(8 << 10)
+	limit := parquet.MaxShardBytes(8 << 10)
 	w, err := parquet.Create(t.Context(), path, ds.Spec(), photoColumns, limit)
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func TestHuggingFaceReadsWrittenShards(t *testing.T) {
 		t.Skipf("%s names no Python that has datasets: see testdata/peers.py", peersPython)
 	}
 	dir := t.TempDir()
-	if err := parquet.Write(t.Context(), dir+"/train-%05d.parquet", photosLike(20, 100), photoColumns, parquet.ShardSize(4<<10), parquet.Paths(pathOf)); err != nil {
+	if err := parquet.Write(t.Context(), dir+"/train-%05d.parquet", photosLike(20, 100), photoColumns, parquet.MaxShardBytes(4<<10), parquet.Paths(pathOf)); err != nil {
 		t.Fatal(err)
 	}
 	script := `

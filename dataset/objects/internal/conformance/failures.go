@@ -128,7 +128,7 @@ func (s Service) presigned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(server.CloseIdleConnections)
+		t.Cleanup(server.(interface{ CloseIdleConnections() }).CloseIdleConnections)
 		c, err := objects.NewClient(server)
 		if err != nil {
 			t.Fatal(err)

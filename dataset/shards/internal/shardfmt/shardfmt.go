@@ -1,4 +1,5 @@
-package shards
+// Package shardfmt is what package shards and its formats agree on: how samples lie in shards.
+package shardfmt
 
 import (
 	"context"
@@ -7,8 +8,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 )
 
-// A Format says how samples lie in shards. [WebDataset], [TFRecord] and [MDS] make
-// one. Several goroutines use it at once.
+// A Format says how samples lie in shards. Several goroutines use it at once.
 type Format interface {
 	// String names the format and all that its layouts depend on. An index that was
 	// saved for another name is refused.
@@ -62,17 +62,6 @@ type Value struct {
 	Data []byte
 }
 
-// exists reports whether the sample has the column.
-func (v *Value) exists() bool { return v.Dtype != 0 }
-
-// bytesValue is the value of a file or text.
-func bytesValue(data []byte) Value {
-	return Value{Dtype: dataset.Uint8, Shape: oneDimension, Data: data}
-}
-
-// oneDimension is the shape of values whose length says how many elements there are.
-var oneDimension = []int{-1}
-
 // A Row is the place of a sample in the memory of its block, in bytes.
 type Row struct{ Off, Len int }
 
@@ -103,6 +92,11 @@ type Block struct {
 	More []Range
 	// Meta is what an Unpacker has to know of the block.
 	Meta []byte
+}
+
+// Ranges appends all ranges of the block to dst.
+func (b *Block) Ranges(dst []Range) []Range {
+	return append(append(dst, Range{b.Off, b.Len}), b.More...)
 }
 
 // A Range is some bytes of an object.

@@ -16,7 +16,6 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 	"github.com/penstock-go/penstock/dataset/objects/prefetch"
-	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/loader"
 )
 

@@ -74,8 +74,8 @@ func TestAutoGivesTheSameBatchesWhileItChangesAllTheTime(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("whims %d: the batches differ from those without workers", seed)
 		}
-		if s := l.Stats(); s.Tuning.Changes == 0 {
-			t.Errorf("whims %d: nothing has changed: %v", seed, s.Tuning)
+		if loader.Changes(l) == 0 {
+			t.Errorf("whims %d: nothing has changed: %v", seed, l.Stats().Tuning)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestAutoLeavesWhatIsGivenAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := loadertest.New(t, throttled(), simulatedAuto(), loader.InFlight(4), loader.BatchSize(16), loader.Budget(1<<20))
 		forTime(t, l, 20*time.Second, nil)
-		if got := l.Stats().Tuning; got.Workers < 8 || got.InFlight != 4 {
+		if got := l.Stats(); got.Workers < 8 || got.Slabs != 4 {
 			t.Errorf("%v: want more workers, and 4 batches in flight", got)
 		}
 	})
@@ -132,7 +132,7 @@ func TestAutoDoesWithTheSlabsThatTheAllocatorGives(t *testing.T) {
 				}
 				forTime(t, l, 20*time.Second, nil)
 				got := l.Stats()
-				if got.Slabs != 2*runtime.GOMAXPROCS(0)+3 || got.Tuning.InFlight != got.Slabs || got.Workers < 8 || !strings.Contains(got.Tuning.Reason, "there are no more than") {
+				if got.Slabs != 2*runtime.GOMAXPROCS(0)+3 || got.Workers < 8 || !strings.Contains(got.Tuning, "there are no more than") {
 					t.Errorf("want %d slabs: %v", 2*runtime.GOMAXPROCS(0)+3, got)
 				}
 				if err := l.Close(); err != nil {
@@ -190,50 +190,6 @@ func TestAWorkerThatAllocatesASlabWorksOnNoBatch(t *testing.T) {
 	})
 }
 
-// TestAutoFreesSlabsOnlyBetweenLoops.
-func TestAutoFreesSlabsOnlyBetweenLoops(t *testing.T) {
-	onTwoProcessors(t)
-	synctest.Test(t, func(t *testing.T) {
-		memory := new(checked)
-		count := func() int {
-			memory.mu.Lock()
-			defer memory.mu.Unlock()
-			return len(memory.out)
-		}
-		var slow atomic.Bool
-		s := simulation{compute: ms / 10, stages: true, read: func(time.Duration, int) time.Duration {
-			if slow.Load() {
-				return 80 * ms
-			}
-			return 0
-		}}
-		slow.Store(true)
-		l, err := loader.New(s.dataset(), simulatedAuto(), loader.BatchSize(8), loader.Memory(memory), loader.Budget(1<<20))
-		if err != nil {
-			t.Fatal(err)
-		}
-		least, many := 0, 0
-		forTime(t, l, 60*time.Second, func(*loader.Batch) {
-			n := count()
-			if n < least {
-				t.Fatalf("%d slabs after %d, in a loop", n, least)
-			}
-			if least = n; many == 0 && n > 20 {
-				many = n
-				slow.Store(false)
-			}
-			time.Sleep(8 * ms / 2)
-		})
-		if got := count(); many == 0 || got >= many {
-			t.Errorf("%d slabs after the loop, want fewer than %d: %v", got, many, l.Stats())
-		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-		memory.emptied(t)
-	})
-}
-
 // A swelling batch sampler has batches of 4 samples in epoch 0 and of 16 in epoch 1.
 type swelling int
 
@@ -282,17 +238,18 @@ func staysWithinTheBudget(t *testing.T, workers int) {
 
 // TestStatsSayWhatAutoHasChosenAndWhy, and nothing of it with a fixed number of workers.
 func TestStatsSayWhatAutoHasChosenAndWhy(t *testing.T) {
-	s := loader.Stats{Workers: 8, Tuning: loader.Tuning{Workers: 8, InFlight: 17, Budget: 2 << 30, Changes: 6, Reason: "16 workers load no more than 8"}}
-	const want = "8 workers, 17 batches in flight within 2 GiB: 16 workers load no more than 8"
-	if got := s.Tuning.String(); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	onTwoProcessors(t)
+	s := loadertest.New(t, &fake{n: 8}, loader.Workers(loader.Auto), loader.Budget(2<<30)).Stats()
+	const want = "2 workers, 5 batches in flight within 2 GiB: a worker per processor to begin with"
+	if s.Tuning != want {
+		t.Errorf("got  %s\nwant %s", s.Tuning, want)
 	}
 	if got := s.String(); !strings.Contains(got, "tuning       "+want+"\n") {
 		t.Errorf("%q is missing in:\n%s", want, got)
 	}
 	fixed := loadertest.New(t, &fake{n: 8}, loader.Workers(2))
 	collect(t, fixed, 0, 1)
-	if s := fixed.Stats(); s.Tuning != (loader.Tuning{}) || s.Tuning.String() != "" || strings.Contains(s.String(), "tuning") {
+	if s := fixed.Stats(); s.Tuning != "" || strings.Contains(s.String(), "tuning") {
 		t.Errorf("with a fixed number of workers:\n%v", s)
 	}
 }
@@ -300,14 +257,15 @@ func TestStatsSayWhatAutoHasChosenAndWhy(t *testing.T) {
 // TestAutoBeginsWithAWorkerPerProcessorAndTheMemoryThatIsLeft.
 func TestAutoBeginsWithAWorkerPerProcessorAndTheMemoryThatIsLeft(t *testing.T) {
 	before, known := machine.Available(os.DirFS("/"))
-	got := loadertest.New(t, &fake{n: 8}, loader.Workers(loader.Auto)).Stats().Tuning
+	l := loadertest.New(t, &fake{n: 8}, loader.Workers(loader.Auto))
 	after, _ := machine.Available(os.DirFS("/"))
-	if got.Workers != runtime.GOMAXPROCS(0) || got.InFlight != 2*got.Workers+1 {
+	if got := l.Stats(); got.Workers != runtime.GOMAXPROCS(0) || got.Slabs != 2*got.Workers+1 {
 		t.Errorf("%v", got)
 	}
 	// Other programs take and give back memory meanwhile.
 	least, most := min(before.Bytes, after.Bytes), max(before.Bytes, after.Bytes)
-	if least = min(least/8, math.MaxInt); known && (got.Budget < least || got.Budget > most/2) {
-		t.Errorf("a budget of %d, want %d or more: %d bytes are available", got.Budget, least, most)
+	least = min(least/8, math.MaxInt)
+	if budget := int64(loader.BudgetOf(l)); known && (budget < least || budget > most/2) {
+		t.Errorf("a budget of %d, want %d or more: %d bytes are available", budget, least, most)
 	}
 }

@@ -3,13 +3,10 @@ package loader
 import (
 	"context"
 	"math"
-	"runtime"
 	"testing"
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/loader/internal/slab"
-	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
 func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
@@ -70,20 +67,5 @@ func TestBudgetIsNotZeroWhereNoMemoryIsLeft(t *testing.T) {
 	root := fstest.MapFS{"proc/meminfo": &fstest.MapFile{Data: []byte("MemAvailable: 0 kB\n")}}
 	if got := quarter(root); got != 1 {
 		t.Errorf("%d bytes, want 1", got)
-	}
-}
-
-// TestWorkersShareBatchesUnlessSamplesAreCheap: then every worker has slabs of its own.
-func TestWorkersShareBatchesUnlessSamplesAreCheap(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	for _, c := range []struct {
-		tiny bool
-		want int
-	}{{false, 5}, {true, 9}} {
-		l := &Loader{cfg: config{help: true, budget: bound}, pool: slab.NewPool(slab.Config{}, 64), tuning: &tuning{Tuner: tune.New(2)}}
-		l.tuning.Tiny = c.tiny
-		if got := l.slabs(4, 1000); got != c.want {
-			t.Errorf("cheap samples %v: %d slabs for 4 workers on 2 processors, want %d", c.tiny, got, c.want)
-		}
 	}
 }

@@ -161,6 +161,9 @@ func (c *config) slabs(bytes int) int {
 	return min(prefetch*c.workers+1, max(c.least(), c.budget/max(bytes, 1)))
 }
 
+// elastic reports whether slabs are added while the loop waits.
+func (c *config) elastic() bool { return c.auto && !c.set.inFlight }
+
 // bytes is how many bytes the batches may take. InFlight alone bounds their number.
 func (c *config) bytes() int {
 	if c.set.inFlight && !c.set.budget {

@@ -53,10 +53,10 @@ func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Bat
 			loop, err = l.team.Begin(ctx, from, until)
 		}
 		if err != nil {
-			yield(nil, err)
+			yield(nil, l.public(err))
 			return
 		}
-		d := &delivery{l: l, loop: loop, from: from, begun: time.Now(), gauge: newGauge(l)}
+		d := &delivery{l: l, loop: loop, from: from, begun: time.Now(), gauge: newGauge(l, loop)}
 		defer d.end()
 		d.run(yield)
 	}
@@ -75,10 +75,8 @@ type delivery struct {
 
 // end ends the loop.
 func (d *delivery) end() {
-	defer d.loop.Close()
 	d.gauge.stop()
 	d.loop.Stop()
-	d.l.shrink()
 }
 
 // run delivers batches to the loop body, until there are no more or the body or an error ends the loop.
@@ -91,7 +89,7 @@ func (d *delivery) run(yield func(*Batch, error) bool) {
 	defer l.meter.end()
 	d.loop.Start()
 	for {
-		j, err := d.loop.Next(d.gauge.ticks(), d.tick)
+		j, err := d.loop.Next(d.gauge.ticks(), d.gauge.waits)
 		if j == nil {
 			if err != nil {
 				yield(nil, l.public(err))
@@ -110,7 +108,7 @@ func (d *delivery) run(yield func(*Batch, error) bool) {
 		begun := since.Add(waited)
 		goesOn, ended := d.deliver(j, err, waited, begun, yield)
 		l.counts.bodyTook(ended.Sub(begun))
-		d.delivered(begun, ended)
+		d.gauge.delivered(begun, ended)
 		if !goesOn {
 			return
 		}
@@ -155,18 +153,12 @@ func (d *delivery) deliver(j *assemble.Job, err error, waited time.Duration, beg
 		d.batches++
 		d.l.counts.delivered(j.Rows)
 	}
-	goesOn = d.body(j, b, err, yield)
+	goesOn = yield(b, err)
 	ended = time.Now()
 	if trace.BatchEnded != nil {
 		trace.BatchEnded(info, ended.Sub(begun))
 	}
 	return goesOn && err == nil, ended
-}
-
-// body calls the loop body with a batch, or with the error in its place.
-func (d *delivery) body(j *assemble.Job, b *Batch, err error, yield func(*Batch, error) bool) (goesOn bool) {
-	defer j.Region("loader.body")()
-	return yield(b, err)
 }
 
 // vacancy says why the loop, which has ended by itself, had no batch. It is empty if the loop had one, or none to look

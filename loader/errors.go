@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
@@ -35,10 +34,6 @@ func (e *SampleError) Error() string {
 }
 
 func (e *SampleError) Unwrap() error { return e.Err }
-
-// A PanicError is the error that a panic of user code becomes: of a dataset, a transform, a sampler, an [Allocator] or
-// a hook. It prints with its stack.
-type PanicError = dataset.PanicError
 
 // A TimeoutError says that a batch was not complete within [Timeout], or that [Loader.Close] waited that long. It also
 // says what the workers were doing, in one line. Where in the code a call hangs, a goroutine profile shows: its
@@ -135,7 +130,7 @@ func (a Activity) String() string {
 func (a Activity) Calls() bool { return assemble.Activity(a).Calls() }
 
 // Working says what the loop and the workers are doing: first the loop, if one runs, then the workers by number, then
-// workers of earlier loops whose calls have not returned, then goroutines that plan epochs. It may be called at any
+// goroutines that plan epochs. It may be called at any
 // time, by any goroutine. It calls the dataset for the names of samples.
 func (l *Loader) Working() []Activity {
 	var all []Activity

@@ -109,7 +109,7 @@ func TestPanicIsAnErrorWithItsStack(t *testing.T) {
 	if got := outcome(t, l); len(got) != 4 || got[1] != "[3 4] [3 4]" {
 		t.Errorf("got %q", got)
 	}
-	var e *loader.PanicError
+	var e *dataset.PanicError
 	if err := l.Stats().Failures[0]; !errors.As(err, &e) || !strings.Contains(string(e.Stack), "TestPanicIsAnErrorWithItsStack") || !errors.Is(err, errBad) {
 		t.Errorf("got %v", err)
 	}

@@ -111,7 +111,7 @@ func ExampleAuto() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if tuning := l.Stats().Tuning; tuning.Workers > runtime.GOMAXPROCS(0) {
+		if s := l.Stats(); s.Workers > runtime.GOMAXPROCS(0) {
 			fmt.Println("more workers than processors")
 			break
 		}

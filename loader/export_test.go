@@ -6,14 +6,14 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
-// Restless makes a loader with Auto change the number of workers and slabs all the time:
+// Restless makes a loader with Auto change the number of workers all the time:
 // to random numbers, up to n.
 func Restless(n int, random func(n int) int) Option {
 	return Option{func(c *config) {
 		c.slice = 4 * time.Microsecond
 		c.processorWait = func() (time.Duration, bool) { return 0, false }
 		c.decide = func(t *tune.Tuner, _ tune.Window, _ tune.Limits) bool {
-			t.Workers, t.Depth, t.Reason = 1+random(n), 1+random(4), "a whim"
+			t.Workers, t.Reason = 1+random(n), "a whim"
 			t.Changes++
 			return true
 		}
@@ -42,3 +42,9 @@ func Options(options ...Option) Option {
 		}
 	}}
 }
+
+// Changes is how often Auto has changed the number of workers.
+func Changes(l *Loader) int { return l.chosen.Load().Changes }
+
+// BudgetOf is the bytes that all batches may take.
+func BudgetOf(l *Loader) int { return l.cfg.budget }

@@ -286,7 +286,7 @@ func TestForeseeThatFailsIsAnErrorOfTheEpoch(t *testing.T) {
 			batches++
 		}
 	}
-	var p *loader.PanicError
+	var p *dataset.PanicError
 	if batches != 2 || !errors.As(last, &p) || !strings.HasPrefix(last.Error(), "loader: epoch 1: foresee: ") {
 		t.Errorf("%d batches, then %v", batches, last)
 	}

@@ -64,7 +64,7 @@ func TestAutoFindsTheWorkersForSlowReadsWithinTwoSeconds(t *testing.T) {
 			t.Errorf("%s: %.3f of %.0f samples/s, want 0.88", name, got.settled/best, best)
 			got.tell(t)
 		}
-		if n := got.stats.Tuning.Changes; n > 10 {
+		if n := got.changes; n > 10 {
 			t.Errorf("%s: %d changes of the number of workers, want 10 at most", name, n)
 		}
 		t.Logf("%s: %.3f of %.0f, %v", name, got.settled/best, best, got.stats.Tuning)
@@ -126,13 +126,13 @@ func TestAutoIsFastWithAFewVerySlowReads(t *testing.T) {
 				return s.run(t, 15*time.Second, 60*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
 			}
 			got := auto()
-			for try := 0; try < 3 && (got.settled < 0.65*best || got.stats.Tuning.Changes > most); try++ {
+			for try := 0; try < 3 && (got.settled < 0.65*best || got.changes > most); try++ {
 				got = auto() // who helps with a batch depends on who comes first at the same simulated time
 			}
 			if got.settled < 0.65*best {
 				t.Errorf("batches of %d, seed %d: %.3f of %d samples/s, want 0.65", batch, seed, got.settled/best, best)
 			}
-			if n := got.stats.Tuning.Changes; n > most {
+			if n := got.changes; n > most {
 				t.Errorf("batches of %d, seed %d: %d changes, want %d at most", batch, seed, n, most)
 			}
 			all, count = all+got.settled/best, count+1

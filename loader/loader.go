@@ -21,8 +21,6 @@
 // [Loader.Stats] sums up where the time went and ends with the bottleneck in one sentence. Hooks see the same as it
 // happens: every sample with its stages, every batch from its first sample until its memory is free, and every wait:
 // see [Observe] and [Trace]. Package trace draws a timeline of them. Profiles have the labels "worker" and "stage".
-// Execution traces, of package runtime/trace, have a task "loader.batch" for every batch, with the stages of its
-// samples as regions, and regions for the loop's waits.
 //
 // # For users of PyTorch
 //
@@ -46,6 +44,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader/internal/assemble"
@@ -57,13 +56,16 @@ import (
 // A Loader turns a dataset into batches. Only one loop at a time may run over it. Its other methods may be called at
 // any time, by any goroutine.
 type Loader struct {
-	ds     dataset.Dataset
-	cfg    config
-	steps  *assemble.Steps
-	plans  *plan.Planner
-	pool   *slab.Pool
-	team   *assemble.Team
-	tuning *tuning // nil without Auto
+	ds    dataset.Dataset
+	cfg   config
+	steps *assemble.Steps
+	plans *plan.Planner
+	pool  *slab.Pool
+	team  *assemble.Team
+
+	tuner  *tune.Tuner                 // nil without Auto; the running loop's goroutine owns it, and the window
+	window tune.Window                 // of the last loop, since the last decision
+	chosen atomic.Pointer[tune.Choice] // the tuner's, for anybody to read
 
 	counts counts
 	meter  meter
@@ -82,7 +84,8 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 		return nil, err
 	}
 	if l.cfg.auto {
-		l.tuning = &tuning{Tuner: tune.New(l.cfg.workers)}
+		l.tuner = tune.New(l.cfg.workers)
+		l.chosen.Store(new(l.tuner.Choice))
 	}
 	if err := l.allocate(); err != nil {
 		return nil, err
@@ -136,18 +139,14 @@ func (l *Loader) allocate() error {
 		Spec: l.steps.Columns(), Memory: c.memory, Budget: c.bytes(), Least: c.least(),
 	}, rows)
 	bytes := l.pool.Bytes()
-	count := l.slabs(c.workers, bytes)
+	count := c.slabs(bytes)
 	if err := c.affordable(count, bytes); err != nil {
 		return err
 	}
-	if l.tuning != nil {
-		l.tuning.begun = count
-	}
-	l.pool.Aim(count, c.workers)
 	l.team = assemble.New(assemble.Config{
 		Dataset: l.ds, Service: c.service, Plans: l.plans, Pool: l.pool, Steps: l.steps, Workers: c.workers,
 		Seed: c.seed, Policy: assemble.Policy(c.policy), Help: c.help, Unordered: c.unordered,
-		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Measured: c.auto, Hooks: l.hooks(),
+		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Measured: c.auto, Elastic: c.elastic(), Hooks: l.hooks(),
 	})
 	var touching sync.WaitGroup
 	turns := make(chan struct{}, max(1, c.workers))

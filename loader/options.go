@@ -53,7 +53,7 @@ func Shuffle(on bool) Option { return Option{func(c *config) { c.shuffle = on }}
 func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s; c.set.seed = true }} }
 
 // DropLast sets whether to leave out a last batch of fewer than BatchSize samples. The default is false. An epoch of
-// fewer samples than that has no batch then, as in PyTorch, and [Stats.NoBatch] says so.
+// fewer samples than that has no batch then, as in PyTorch, and [Stats.Verdict] says so.
 func DropLast(on bool) Option { return Option{func(c *config) { c.dropLast = on }} }
 
 // Ranks gives the loader one rank's share of the samples, as [sampler.Shard] does, or with a [BatchSampler] one rank's
@@ -83,10 +83,10 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 // epoch's plan and a stream are limited, and [Loader.Close] of another goroutine waits for the sample.
 //
 // When a loop ends, for any reason, it waits no longer than the Timeout for a call of the dataset, the sampler or a
-// hook. A worker whose call lasts longer keeps its Reader and its slab until the call returns. In the next loop,
-// another worker with a Reader of its own takes its place. [Loader.Close] waits for such calls, and for those of
-// Reader.Close that it makes itself, for at most the Timeout again. Naming the samples of a [TimeoutError] may take as
-// long once more.
+// hook. A worker whose call lasts longer is left behind, with its Reader and its slab. Until the call has returned,
+// other loops over the loader end at once with a [TimeoutError] that names it: make another loader to go on without it.
+// [Loader.Close] waits for such calls, and for those of Reader.Close that it makes itself, for at most the Timeout
+// again. Naming the samples of a [TimeoutError] may take as long once more.
 //
 // Without a Timeout, loops wait until the calls return. A Reader that watches its context returns soon.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }

@@ -27,7 +27,7 @@ func TestAStageOfAnotherNameMayWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := loadertest.New(t, downloaded(80*ms), loader.Workers(loader.Auto), loader.BatchSize(32))
 		forTime(t, l, 30*time.Second, nil)
-		if s := l.Stats(); s.Tuning.Workers < 128 {
+		if s := l.Stats(); s.Workers < 128 {
 			t.Errorf("got %v, want 128 workers at least", s.Tuning)
 		}
 	})

@@ -83,6 +83,7 @@ type simulated struct {
 	settled float64 // the same after the settling phase
 	usual   int     // workers that it had for most of the time after the settling phase
 	stats   loader.Stats
+	changes int      // of the number of workers by Auto
 	log     []string // of what Auto did
 	most    int64    // bytes of memory that the loader had while it placed a sample
 }
@@ -114,14 +115,14 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 				t.Fatal(err)
 			}
 			if time.Since(looked) > 100*ms { // because it takes long
-				now := l.Stats().Tuning
+				now := l.Stats()
 				if time.Since(begun) > settled {
 					had[now.Workers] += time.Since(looked)
 				}
 				looked = time.Now()
-				if fmt.Sprint(now.Workers, now.Reason) != last {
-					last = fmt.Sprint(now.Workers, now.Reason)
-					got.log = append(got.log, fmt.Sprintf("%v: %v", time.Since(begun), now))
+				if now.Tuning != last {
+					last = now.Tuning
+					got.log = append(got.log, fmt.Sprintf("%v: %v", time.Since(begun), now.Tuning))
 				}
 			}
 			if s.body > 0 {
@@ -140,6 +141,9 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 		got.whole = float64(samples) / took.Seconds()
 		got.settled = float64(samples-before) / (took - since).Seconds()
 		got.stats, got.most = l.Stats(), most.Load()
+		if got.stats.Tuning != "" {
+			got.changes = loader.Changes(l)
+		}
 		for n, long := range had {
 			if long > had[got.usual] {
 				got.usual = n
@@ -217,11 +221,11 @@ func TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers(t *testing.T) {
 			if got.settled < 0.95*best {
 				t.Errorf("%.0f samples/s, want 95 %% of %.0f at least", got.settled, best)
 			}
-			if n := got.stats.Tuning.Changes; n > 30 {
+			if n := got.changes; n > 30 {
 				t.Errorf("%d changes of the number of workers, want 30 at most", n)
 			}
 			t.Logf("%.3f of the %.0f samples/s with %d workers, %.3f with the settling phase; %d changes, %d workers",
-				got.settled/best, best, with, got.whole/best, got.stats.Tuning.Changes, got.stats.Tuning.Workers)
+				got.settled/best, best, with, got.whole/best, got.changes, got.stats.Workers)
 			got.tell(t)
 		})
 	}
@@ -268,11 +272,11 @@ func TestAutoFollowsAStorageThatBecomesSlowAndFastAgain(t *testing.T) {
 		if got.settled < 0.95*best {
 			t.Errorf("from %v to %v: %.0f samples/s, want 95 %% of %.0f at least", c.from, c.to, got.settled, best)
 		}
-		if n := got.stats.Tuning.Workers; n > c.most {
+		if n := got.stats.Workers; n > c.most {
 			t.Errorf("%d workers after %v, want %d at most", n, c.to, c.most)
 		}
-		if got.tell(t); c.to == 90*time.Second && got.stats.Tuning.Changes > 60 {
-			t.Errorf("%d changes, want 60 at most", got.stats.Tuning.Changes)
+		if got.tell(t); c.to == 90*time.Second && got.changes > 60 {
+			t.Errorf("%d changes, want 60 at most", got.changes)
 		}
 	}
 }
@@ -290,7 +294,7 @@ func TestAutoHasAsManyBatchesInFlightAsASlowSampleNeeds(t *testing.T) {
 	}}
 	best := s.run(t, 2*time.Second, 6*time.Second, loader.Workers(4), loader.InFlight(300)).settled
 	got := s.run(t, 5*time.Second, 10*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
-	if got.settled < 0.95*best || got.stats.Tuning.InFlight > 300 {
+	if got.settled < 0.95*best || got.stats.Slabs > 300 {
 		t.Errorf("%.3f of %.0f samples/s: %v", got.settled/best, best, got.stats.Tuning)
 	}
 	if v := got.stats.Verdict(); strings.Contains(v, "Budget") {
@@ -417,7 +421,7 @@ func TestAutoStaysWithinTheBudgetWithRaggedFields(t *testing.T) {
 		if got := most.Load(); got > budget || got < budget/2 {
 			t.Errorf("%d bytes, want %d at most and not less than half of that", got, budget)
 		}
-		if s := l.Stats(); s.Tuning.Workers < 16 {
+		if s := l.Stats(); s.Workers < 16 {
 			t.Errorf("%v", s)
 		}
 	})

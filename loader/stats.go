@@ -25,9 +25,6 @@ type Stats struct {
 	// Failures lists the first 1,000 of these samples, but none that a service could not place: its batches say only
 	// how many there were.
 	Failures []*SampleError
-	// NoBatch says why the last loop ended without a batch, such as "no batch: 8 samples, batches of 100, DropLast". It
-	// is empty if there was one, while a loop runs, and if the last loop that began ended with an error or early.
-	NoBatch string
 
 	// Wait is the time that the loop waited for batches. If it grows, the loader is slower than the loop body: add
 	// workers, or make samples cheaper. If it hardly grows, the loop body is the limit, and more workers change
@@ -42,11 +39,15 @@ type Stats struct {
 	Slabs     int   // number of slabs, each the memory of one batch
 	SlabBytes int64 // bytes of all slabs and ragged fields; after Close those that Close freed
 
-	Tuning Tuning // what Auto has chosen, and why
+	// Tuning says what [Auto] has chosen, and why, such as "8 workers, 17 batches in flight within 2 GiB: 2 workers
+	// waited for 96% of their time". It is empty without Auto.
+	Tuning string
 
 	// Ready is the number of complete batches that wait for the loop body. If it is near 0, the loop may soon wait for
 	// batches. If it is near Slabs, workers may soon wait for the loop body.
 	Ready int
+
+	noBatch string // why the last loop ended without a batch; empty while a loop runs, and after one that ended early
 }
 
 // Work is what workers, and the processors, have done for a loader.
@@ -81,7 +82,7 @@ type Wait struct {
 	First   time.Duration // from the start of the last loop to its first batch, also after Sub
 }
 
-// Sub gives the statistics of the time between earlier and s. NoBatch, Workers, Slabs, SlabBytes, Tuning, Ready and
+// Sub gives the statistics of the time between earlier and s. Workers, Slabs, SlabBytes, Tuning, Ready and
 // Wait.First are those of s. So is Wait.Longest if it came after earlier; otherwise the longest wait of that time is
 // not known, and it is 0.
 func (s Stats) Sub(earlier Stats) Stats {
@@ -128,7 +129,7 @@ type StageTime struct {
 // Stats reports what the loader has done so far. It may be called while a loop runs.
 func (l *Loader) Stats() Stats {
 	s := l.counts.stats()
-	s.Workers, s.Slabs, s.Tuning = l.settings()
+	s.Workers, s.Slabs, s.Tuning = l.team.Active(), l.pool.Len(), l.tuning()
 	done, ready := l.team.Effort()
 	s.Busy, s.Drawing, s.MemoryWait, s.Ready = done.Busy, done.Drawing, done.MemoryWait, ready
 	for _, stage := range done.Stages {
@@ -155,8 +156,8 @@ func (s Stats) String() string {
 	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, figures.Round(s.Busy), figures.Round(s.MemoryWait))
 	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))
 	fmt.Fprintf(w, "memory\t%s of %s, %d ready\n", figures.Count(s.Slabs, "slab", "slabs"), each, s.Ready)
-	if s.Tuning.Reason != "" {
-		fmt.Fprintf(w, "tuning\t%v\n", s.Tuning)
+	if s.Tuning != "" {
+		fmt.Fprintf(w, "tuning\t%s\n", s.Tuning)
 	}
 	w.Flush()
 	if len(s.Stages) > 0 {
@@ -281,7 +282,7 @@ func (c *counts) stats() Stats {
 		Emptied:  c.empty,
 		Dropped:  c.dropped,
 		Failures: slices.Clone(c.failures),
-		NoBatch:  c.noBatch,
+		noBatch:  c.noBatch,
 		Wait:     c.wait,
 		Body:     c.body,
 	}

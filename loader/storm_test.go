@@ -271,7 +271,7 @@ func hold(b *loader.Batch, r *rand.Rand) heldBatch {
 // expected reports an error that no trouble explains.
 func expected(t *testing.T, err error) {
 	t.Helper()
-	var stopped *loader.PanicError
+	var stopped *dataset.PanicError
 	known := []error{errBad, loader.ErrClosed, context.Canceled, os.ErrDeadlineExceeded}
 	if !errors.As(err, &stopped) && !strings.Contains(fmt.Sprint(err), "runtime.Goexit was called") && !slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) }) {
 		t.Errorf("got %v", err)

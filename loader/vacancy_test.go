@@ -46,13 +46,13 @@ func TestALoopWithoutABatchSaysWhy(t *testing.T) {
 			}
 			s := l.Stats()
 			if c.want == "" {
-				if s.NoBatch != "" {
-					t.Errorf("got %q, want none", s.NoBatch)
+				if strings.HasPrefix(s.Verdict(), "no batch") {
+					t.Errorf("got %q", s.Verdict())
 				}
 				continue
 			}
-			if s.NoBatch != c.want || s.Verdict() != c.want || !strings.HasSuffix(s.String(), "\n\n"+c.want+"\n") {
-				t.Errorf("%d workers: got %q, the verdict %q, want %q", workers, s.NoBatch, s.Verdict(), c.want)
+			if s.Verdict() != c.want || !strings.HasSuffix(s.String(), "\n\n"+c.want+"\n") {
+				t.Errorf("%d workers: got %q, want %q", workers, s.Verdict(), c.want)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func TestWhyThereWasNoBatchIsForgottenWithTheNextOne(t *testing.T) {
 	for epoch, want := range []string{"no batch: the BatchSampler gives none", ""} {
 		for range l.Epoch(t.Context(), epoch) {
 		}
-		if got := l.Stats().NoBatch; got != want {
+		if got := l.Stats().Verdict(); got != want {
 			t.Errorf("epoch %d: got %q, want %q", epoch, got, want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestWhyThereWasNoBatchIsForgottenWithTheNextOne(t *testing.T) {
 	for range l.From(t.Context(), end, 2) {
 		t.Error("a batch after the last one")
 	}
-	if got := l.Stats().NoBatch; got != "" {
+	if got := l.Stats().Verdict(); got != "" {
 		t.Errorf("after the end of an epoch: got %q", got)
 	}
 }
@@ -84,7 +84,7 @@ func TestWhyThereWasNoBatchIsForgottenWithTheNextLoop(t *testing.T) {
 	l := loadertest.New(t, &fake{n: 8}, loader.BatchSampler(later{}))
 	for range l.Epoch(t.Context(), 0) {
 	}
-	if l.Stats().NoBatch == "" {
+	if l.Stats().Verdict() == "" {
 		t.Error("no reason after a loop without a batch")
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -94,8 +94,8 @@ func TestWhyThereWasNoBatchIsForgottenWithTheNextLoop(t *testing.T) {
 			t.Error("a batch in a loop that was cancelled")
 		}
 	}
-	if s := l.Stats(); s.NoBatch != "" || s.Verdict() != "" {
-		t.Errorf("after a loop that was cancelled: got %q, the verdict %q, want none", s.NoBatch, s.Verdict())
+	if s := l.Stats(); s.Verdict() != "" {
+		t.Errorf("after a loop that was cancelled: got %q, want none", s.Verdict())
 	}
 }
 

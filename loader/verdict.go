@@ -12,7 +12,8 @@ import (
 )
 
 // Verdict says in one sentence what limits the loop, and what would help. It is the last line of [Stats.String]. It is
-// empty before the first batch. Where the last loop had no batch, it is [Stats.NoBatch].
+// empty before the first batch. Where the last loop ended without a batch, it says why, such as "no batch: 8 samples,
+// batches of 100, DropLast".
 //
 // Where the loop waits less than a tenth of its time, the loop body is the limit. Otherwise the limit is the first of
 // these that applies: a single wait, such as that for the first batch, if it was more than half of all waiting; the
@@ -25,8 +26,8 @@ import (
 func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
 
 func (s Stats) verdict(processors int) string {
-	if s.NoBatch != "" {
-		return s.NoBatch
+	if s.noBatch != "" {
+		return s.noBatch
 	}
 	loop := s.Wait.Total + s.Body
 	if s.Wait.Count == 0 || loop <= 0 {
@@ -48,7 +49,7 @@ func (s Stats) verdict(processors int) string {
 		if s.Slabs == 1 {
 			why = "there is memory for one batch"
 		}
-		return fmt.Sprintf("the number of batches in flight is the limit: %s, and at other times workers wait for memory, because %s: %s", waits, why, s.choice("a larger InFlight helps", s.Tuning.deeper))
+		return fmt.Sprintf("the number of batches in flight is the limit: %s, and at other times workers wait for memory, because %s: %s", waits, why, s.choice("a larger InFlight helps", "a larger Budget helps"))
 	case s.Drawing > s.Busy:
 		return fmt.Sprintf("drawing batches is the limit: it took %v, placing their samples %v, and %s: look at the sampler, the Allocator and the hook BatchBegun", figures.Round(s.Drawing), figures.Round(s.Busy), waits)
 	}
@@ -77,9 +78,9 @@ func (s Stats) work(processors int, waits string) string {
 	case staged && stage.Name == assemble.StageService:
 		return fmt.Sprintf("the service is the limit: %s: its /metrics tell how long batches take there, and the rest is the network: %s", text,
 			s.choice("more workers ask for more batches at once", s.found("a faster service helps")))
-	case s.Workers < processors && s.Tuning.Reason == "" && (s.Workers == 1 || !unoccupied):
+	case s.Workers < processors && s.Tuning == "" && (s.Workers == 1 || !unoccupied):
 		return fmt.Sprintf("workers are the limit: %s: more workers help, up to %d", text, processors)
-	case s.Tuning.gained > processors && (!staged || !computes(stage.Name) || s.Tuning.gained > 4*processors):
+	case s.Tuning != "" && s.Workers > processors && (!staged || !computes(stage.Name) || s.Workers > 4*processors):
 		return fmt.Sprintf("samples wait rather than compute, because more workers than the %s load more: %s: faster storage helps, or cached data",
 			figures.Count(processors, "processor", "processors"), text)
 	case !staged:
@@ -106,7 +107,7 @@ func (s Stats) work(processors int, waits string) string {
 	case stage.Name == assemble.StageCollate:
 		cheaper = "a cheaper Collate"
 	}
-	if s.Workers > processors && s.Tuning.Reason == "" {
+	if s.Workers > processors && s.Tuning == "" {
 		cheaper += fmt.Sprintf("; Workers(%d) loads as much", processors)
 	}
 	if share := s.contested(); share > 1-occupied {
@@ -117,7 +118,7 @@ func (s Stats) work(processors int, waits string) string {
 
 // choice is what to change with a fixed number of workers, or with [Auto].
 func (s Stats) choice(fixed, auto string) string {
-	if s.Tuning.Reason != "" {
+	if s.Tuning != "" {
 		return auto
 	}
 	return fixed
@@ -125,7 +126,7 @@ func (s Stats) choice(fixed, auto string) string {
 
 // found says what Auto does, after another thing that helps.
 func (s Stats) found(helps string) string {
-	if s.Tuning.Workers >= tune.Most {
+	if s.Workers >= tune.Most {
 		return fmt.Sprintf("%s, or more workers than the %d that Auto has at most", helps, tune.Most)
 	}
 	return helps + ", and Auto finds the workers"

@@ -31,7 +31,7 @@ func compareAuto(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s\n%d rounds of %v, in turns; Auto has loaded for %v before, for every latency\n\n", blank.Machine, o.rounds, o.turn, settling*o.turn)
-	sheet := analysis.Sheet{Head: []string{"load", "Auto, samples/s", "best fixed, samples/s", "with workers", "Auto compared with it", "Auto's workers, batches", "changes", "why"}}
+	sheet := analysis.Sheet{Head: []string{"load", "Auto, samples/s", "best fixed, samples/s", "with workers", "Auto compared with it", "what Auto chose, and why"}}
 	for _, l := range loads {
 		row, err := l.compare(ctx, o)
 		if err != nil {
@@ -87,9 +87,9 @@ func (l load) compare(ctx context.Context, o options) (row []string, err error) 
 	for k, rate := range rates[0] {
 		ratios = append(ratios, rate/rates[best][k])
 	}
-	tuning := open[0].Stats().Tuning
+	auto := open[0].Stats()
 	return []string{l.name, analysis.NewFigure(rates[0]...).String(), analysis.NewFigure(rates[best]...).String(), fmt.Sprint(l.workers[best-1]),
-		analysis.NewFigure(ratios...).String(), fmt.Sprintf("%d, %d", tuning.Workers, tuning.InFlight), fmt.Sprint(tuning.Changes), tuning.Reason}, nil
+		analysis.NewFigure(ratios...).String(), auto.Tuning}, nil
 }
 
 func (l load) becomes(latency time.Duration) {

@@ -3,7 +3,6 @@ package slots
 import (
 	"context"
 	"runtime/pprof"
-	"runtime/trace"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,19 +11,13 @@ import (
 // A Clock adds up the time that one worker spends in every stage. Only the worker may
 // call Stage, Stop, Record and Recorded; any goroutine may call Times, Each, Total and Current.
 //
-// While a stage lasts, the goroutine carries the pprof label "stage", and an
-// execution trace shows it as a region.
+// While a stage lasts, the goroutine carries the pprof label "stage".
 type Clock struct {
-	// Task gives the context with the task of an execution trace to which the current
-	// stage belongs. It may be nil. Set it before the first stage.
-	Task func() context.Context
-
 	labels context.Context
 	origin time.Time
 
-	first  time.Duration // from origin to the first stage since Stop
-	began  time.Duration // from origin to the current stage
-	region *trace.Region
+	first time.Duration // from origin to the first stage since Stop
+	began time.Duration // from origin to the current stage
 
 	recording bool
 	base      time.Duration // from origin to Record
@@ -67,14 +60,6 @@ func NewClock(labels context.Context) *Clock {
 	return &Clock{labels: labels, origin: time.Now()}
 }
 
-// task is the context of the regions of an execution trace.
-func (c *Clock) task() context.Context {
-	if c.Task == nil {
-		return context.Background()
-	}
-	return c.Task()
-}
-
 // Stage ends the current stage, if any, and begins the one of that name.
 func (c *Clock) Stage(name string) {
 	now := time.Since(c.origin)
@@ -88,9 +73,6 @@ func (c *Clock) Stage(name string) {
 	c.current.Store(int32(i + 1))
 	if c.labels != nil {
 		pprof.SetGoroutineLabels(s.labels)
-	}
-	if trace.IsEnabled() {
-		c.region = trace.StartRegion(c.task(), name)
 	}
 }
 
@@ -142,10 +124,6 @@ func (c *Clock) end(now time.Duration) {
 	s.total.Add(int64(now - c.began))
 	if c.recording && len(c.spans) < maxSpans {
 		c.spans = append(c.spans, Span{s.name, c.began - c.base, now - c.began})
-	}
-	if c.region != nil {
-		c.region.End()
-		c.region = nil
 	}
 }
 

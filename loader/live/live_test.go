@@ -127,7 +127,7 @@ func TestTheViewSaysWhatAutoHasChosen(t *testing.T) {
 	for range l.Epoch(t.Context(), 0) {
 	}
 	page, _ := get(t, &view, "")
-	if want := l.Stats().Tuning.String(); want == "" || !strings.Contains(page, "Auto: "+want) {
+	if want := l.Stats().Tuning; want == "" || !strings.Contains(page, "Auto: "+want) {
 		t.Errorf("the page lacks %q:\n%s", want, page)
 	}
 }

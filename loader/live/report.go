@@ -105,7 +105,7 @@ func (w *watch) report(now time.Time) report {
 	recent := total(last)
 	r := report{
 		Name: w.name, Closed: closed, Seconds: now.Sub(made).Seconds(),
-		Verdict: verdict(s, recent, working), Tuning: s.Tuning.String(),
+		Verdict: verdict(s, recent, working), Tuning: s.Tuning,
 		Recent:  ratesOf(last),
 		Samples: s.Samples, Batches: s.Batches, Emptied: s.Emptied, Dropped: s.Dropped, FirstBatch: s.Wait.First.Seconds(),
 		Workers: s.Workers, Slabs: s.Slabs, Ready: s.Ready, Bytes: s.SlabBytes,

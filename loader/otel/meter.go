@@ -133,8 +133,6 @@ func (m *meter) loader(set *instruments) metric.Callback {
 	workers := set.level("penstock.loader.worker.count", "{worker}", "Workers, with Auto those that are active.")
 	slabs := set.level("penstock.loader.slab.count", "{slab}", "Slabs, each the memory of one batch.")
 	memory := set.level("penstock.loader.slab.usage", "By", "Bytes of all slabs and ragged fields.")
-	batchLimit := set.level("penstock.loader.tuning.batches", "{batch}", "Batches that may be in flight, as Auto has chosen.")
-	changes := set.count("penstock.loader.tuning.changes", "{change}", "Changes of the number of workers by Auto.")
 	spent := set.time("penstock.loader.stage.time", "Time of all workers together, by stage.")
 	calls := set.count("penstock.loader.stage.calls", "{call}", "How often stages were entered.")
 	return func(ctx context.Context, o metric.Observer) error {
@@ -159,10 +157,6 @@ func (m *meter) loader(set *instruments) metric.Callback {
 		o.ObserveInt64(workers, int64(s.Workers), m.plain)
 		o.ObserveInt64(slabs, int64(s.Slabs), m.plain)
 		o.ObserveInt64(memory, s.SlabBytes, m.plain)
-		if s.Tuning.Reason != "" { // with Auto
-			o.ObserveInt64(batchLimit, int64(s.Tuning.InFlight), m.plain)
-			o.ObserveInt64(changes, int64(s.Tuning.Changes), m.plain)
-		}
 		for _, stage := range joined(s.Stages) {
 			option := m.stage(stage.Name)
 			o.ObserveFloat64(spent, stage.Total.Seconds(), option)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -110,19 +111,17 @@ func TestMetricsAreWhatTheLoaderHasDone(t *testing.T) {
 	})
 }
 
-func TestMetricsOfAutoAreItsTuning(t *testing.T) {
+func TestTheNumberOfWorkersIsThatOfAuto(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		provider, collect := metrics(t)
 		l := loadertest.New(t, fake{n: 10_000, read: 10 * time.Millisecond}, loader.Workers(loader.Auto), loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider))))
 		epoch(t, t.Context(), l, 0)
 		got, s := collect(), l.Stats()
-		if s.Tuning.Changes == 0 || s.Tuning.InFlight == 0 {
-			t.Fatalf("got %v, want changes", s.Tuning)
+		if s.Workers <= runtime.GOMAXPROCS(0) {
+			t.Fatalf("got %v, want more workers", s.Tuning)
 		}
-		for name, want := range map[string]int{"worker.count": s.Tuning.Workers, "tuning.batches": s.Tuning.InFlight, "tuning.changes": s.Tuning.Changes} {
-			if value := got["penstock.loader."+name+"penstock.loader.name=loader"]; value != float64(want) {
-				t.Errorf("%s: got %v, want %d", name, value, want)
-			}
+		if value := got["penstock.loader.worker.countpenstock.loader.name=loader"]; value != float64(s.Workers) {
+			t.Errorf("got %v, want %d", value, s.Workers)
 		}
 	})
 }

@@ -27,9 +27,6 @@
 //
 // With [loader.Auto] as the number of workers:
 //
-//	penstock.loader.tuning.batches     {batch}   up-down counter, of batches that may be in flight
-//	penstock.loader.tuning.changes     {change}  counter, of changes of the number of workers, trials included
-//
 // All of them have the attribute penstock.loader.name (see [Name]). Stages after the first
 // 32 are counted together, as _OTHER. The histogram is exact to 7 %, and complete for up to
 // 50,000 batches per collection; above that it counts an even share of the batches.

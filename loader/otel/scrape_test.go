@@ -134,8 +134,6 @@ func TestPrometheusSeesTheseNames(t *testing.T) {
 		penstock_loader_slab_usage_bytes
 		penstock_loader_stage_calls_total
 		penstock_loader_stage_time_seconds_total
-		penstock_loader_tuning_batches
-		penstock_loader_tuning_changes_total
 		penstock_loader_wait_duration_seconds_bucket
 		penstock_loader_wait_duration_seconds_count
 		penstock_loader_wait_duration_seconds_sum

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/wire"
-	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
@@ -47,7 +47,7 @@ func (s *Server) place(w http.ResponseWriter, r *http.Request) (of share, a addr
 
 // unplanned is the status if an epoch cannot be planned.
 func unplanned(ctx context.Context, err error) int {
-	_, panicked := errors.AsType[*loader.PanicError](err)
+	_, panicked := errors.AsType[*dataset.PanicError](err)
 	switch {
 	case ctx.Err() != nil:
 		return statusOf(ctx, err)

@@ -151,11 +151,11 @@ func (a Activity) Calls() bool {
 	return true
 }
 
-// Activities is what the workers do, by number, then abandoned workers, then errands. It calls the dataset for the
+// Activities is what the workers do, by number, then errands. It calls the dataset for the
 // names of samples.
 func (t *Team) Activities() (all []Activity) {
 	t.mu.Lock()
-	calls := activities(slices.Concat(t.workers, t.abandoned), t.errands)
+	calls := activities(t.workers, t.errands)
 	t.mu.Unlock()
 	for _, a := range calls {
 		a.Name = t.Name(a.Index, a.samples)
@@ -219,7 +219,7 @@ func (*Timeout) Error() string { return "loader: timed out" }
 func (l *Loop) timeoutError() *Timeout {
 	t := l.t
 	t.mu.Lock()
-	e := &Timeout{Kept: t.cfg.Pool.Out() - len(t.orphans())}
+	e := &Timeout{Kept: t.cfg.Pool.Out()}
 	errands := t.errands
 	epoch, planning := l.cursor.Upcoming()
 	switch at := l.cursor.At(); {
@@ -232,7 +232,7 @@ func (l *Loop) timeoutError() *Timeout {
 	case at.Plan != nil:
 		e.Epoch, e.Batch = at.Plan.Epoch, at.Plan.Number(at.K)
 	}
-	calls := activities(slices.Concat(t.workers, t.abandoned), errands)
+	calls := activities(t.workers, errands)
 	t.mu.Unlock()
 	e.Stuck = t.stuck(calls)
 	return e

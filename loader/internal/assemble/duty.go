@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/trace"
 	"time"
 )
 
 // What a worker does next is decided here, with the Team's mutex.
 
 // duty gives worker w a batch: the wanted one to help with, or a fresh one to prepare, or, if all slabs are taken, the
-// oldest one to help with. It waits until there is one, and returns nil when the loop stops.
+// oldest one to help with. If no batch needs help, it may add a slab. It waits until there is one, and returns nil when the loop stops.
 func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
@@ -28,13 +27,13 @@ func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 			l.wakeAnother()
 			return j, true
 		}
-		if l.lacks() {
-			l.addSlab(w)
-			continue
-		}
 		if j := l.toHelp(); j != nil {
 			l.wakeAnother()
 			return j, false
+		}
+		if l.lacks() {
+			l.addSlab(w)
+			continue
 		}
 		l.sleep(w)
 	}
@@ -59,13 +58,13 @@ func (l *Loop) sleep(w *worker) {
 		w.waits = waitsForMemory
 	}
 	if l.t.cfg.Measured {
-		l.load.sleeps(begun, 1, short)
+		l.load.sleeps(begun, 1)
 	}
 	l.idle++
 	l.work.Wait()
 	l.idle--
 	if l.t.cfg.Measured {
-		l.load.sleeps(time.Now(), -1, short)
+		l.load.sleeps(time.Now(), -1)
 	}
 	w.waits = ""
 	if !short {
@@ -161,9 +160,6 @@ func (l *Loop) finish(j *Job) (awaited bool) {
 	j.complete = true
 	l.t.cfg.Pool.Filled(j.Slab)
 	l.load.assembled += len(j.Slab.Indices)
-	if l.t.cfg.Measured {
-		l.load.slowest = max(l.load.slowest, time.Since(j.Begun))
-	}
 	awaited = l.waiting && (l.t.cfg.Unordered || len(l.inFlight) > 0 && l.inFlight[0] == j)
 	if awaited {
 		l.notify()
@@ -233,8 +229,6 @@ func (w *worker) prepare(j *Job) (ok bool) {
 
 // drawSamples computes the samples of a fresh batch. It calls the sampler, the Allocator and hooks.
 func (w *worker) drawSamples(j *Job) error {
-	j.beginTask(w.ctx)
-	defer j.Region("loader.draw")()
 	if err := j.Plan.Changed(); err != nil {
 		return err
 	}
@@ -258,7 +252,6 @@ func (w *worker) drawSamples(j *Job) error {
 // for, if that is another one.
 func (w *worker) build(j *Job) {
 	w.at.Store(j)
-	defer trace.StartRegion(w.ctx, "loader.build").End()
 	begun := time.Now()
 	w.stamp(begun)
 	if !w.drew.IsZero() {
@@ -294,7 +287,6 @@ func (w *worker) build(j *Job) {
 // drain works on the wanted batch until all its rows are claimed.
 func (w *worker) drain(j *Job) {
 	w.at.Store(j)
-	defer trace.StartRegion(w.ctx, "loader.help").End()
 	done := 0
 	defer func() { w.finishRows(j, done) }()
 	chunk := w.chunk(j.size())
@@ -324,7 +316,6 @@ func (w *worker) finishRows(j *Job, rows int) {
 
 // seal makes the batch ready for delivery. A panic of the Allocator, a step or a hook becomes an error in its place.
 func (w *worker) seal(j *Job) {
-	defer j.Region("loader.finish")()
 	err := w.guard(finishing, func() error {
 		j.seal(w.t.cfg.Policy)
 		if j.Err == nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime/trace"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,8 +24,7 @@ type Job struct {
 	Context context.Context // of the loop
 	Worker  int             // the worker that begins it
 	Begun   time.Time
-	traced  *traceTask // in the execution trace, if one is taken
-	told    bool       // whether the hooks know the batch, and are to be told of its end
+	told    bool // whether the hooks know the batch, and are to be told of its end
 
 	rows
 	Outcome
@@ -35,8 +33,6 @@ type Job struct {
 	// The Team's mutex guards these.
 	complete bool
 	aborted  error // ends the loop in the place of the batch, which is never complete
-	holders  int   // workers that were abandoned while they worked on the batch
-	orphan   bool  // the loop has ended, and the last of these workers gives the slab back
 }
 
 // rows are those of a Job that workers claim.
@@ -200,52 +196,4 @@ func (j *Job) closeHoles() {
 	}
 	j.Rows = to
 	j.Slab.Indices = j.Slab.Indices[:to]
-}
-
-// An execution trace, of package runtime/trace, has a task "loader.batch" for every batch, from its begin until its
-// slab is free. These regions belong to it: "loader.draw" and "loader.finish" of workers, the stages of its samples,
-// and "loader.body" of the loop. Regions of no task are "loader.build", while a worker works on its own batch,
-// "loader.help", while it works on another one, and "loader.wait" of the loop. While no trace is taken, none of this is
-// made.
-
-// A traceTask is a batch in an execution trace.
-type traceTask struct {
-	ctx  context.Context
-	task *trace.Task
-}
-
-// beginTask begins the batch's task if an execution trace is taken.
-func (j *Job) beginTask(ctx context.Context) {
-	if !trace.IsEnabled() {
-		return
-	}
-	t := new(traceTask)
-	t.ctx, t.task = trace.NewTask(ctx, "loader.batch")
-	trace.Log(t.ctx, "batch", fmt.Sprintf("epoch %d, batch %d", j.Epoch(), j.Number()))
-	j.traced = t
-}
-
-// endTask ends the batch's task, if there is one.
-func (j *Job) endTask() {
-	if j.traced != nil {
-		j.traced.task.End()
-		j.traced = nil
-	}
-}
-
-// traceContext is that of the batch that the worker works on.
-func (w *worker) traceContext() context.Context {
-	if j := w.at.Load(); j != nil && j.traced != nil {
-		return j.traced.ctx
-	}
-	return w.ctx
-}
-
-// Region begins a region of the batch's task, and returns what ends it, in the same goroutine. Without a task it does
-// nothing.
-func (j *Job) Region(name string) (end func()) {
-	if j.traced == nil {
-		return func() {}
-	}
-	return trace.StartRegion(j.traced.ctx, name).End
 }

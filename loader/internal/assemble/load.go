@@ -11,28 +11,22 @@ import (
 
 // load is what a Loop counts of its work. The Team's mutex guards it.
 type load struct {
-	assembled int           // rows of batches that are complete
-	slowest   time.Duration // what one of them took, since the last reading
-	placed    int           // at the last reading
+	assembled int // rows of batches that are complete
+	placed    int // at the last reading
 
-	at          time.Time     // until when the rest is counted
-	n, lack     int           // workers without work, and those of them that lack a slab
-	idle, short time.Duration // of both
+	at   time.Time     // until when the rest is counted
+	n    int           // workers without work
+	idle time.Duration // all together
 }
 
 // sleeps counts workers without work, or, if n is negative, those that have work again.
-func (x *load) sleeps(now time.Time, n int, short bool) {
+func (x *load) sleeps(now time.Time, n int) {
 	x.pass(now)
 	x.n += n
-	if short {
-		x.lack += n
-	}
 }
 
 func (x *load) pass(now time.Time) {
-	d := now.Sub(x.at)
-	x.idle += time.Duration(x.n) * d
-	x.short += time.Duration(x.lack) * d
+	x.idle += time.Duration(x.n) * now.Sub(x.at)
 	x.at = now
 }
 
@@ -41,9 +35,7 @@ type Reading struct {
 	At      time.Time
 	Valid   bool          // whether batches are being loaded and there are more
 	Placed  int           // samples
-	Slowest time.Duration // batch since the last reading
 	Idle    time.Duration // of workers without work
-	Short   time.Duration // of those of them that lacked a slab
 	Reads   int64
 	Reading time.Duration // in the stages that read, all workers together
 	Staged  time.Duration // in all stages
@@ -64,9 +56,8 @@ func (l *Loop) Read(now time.Time) Reading {
 	}
 	x.placed = max(placed, x.placed) // a batch that is being finished counts with no rows for a moment
 	x.pass(now)
-	r := Reading{At: now, Placed: x.placed, Slowest: x.slowest, Idle: x.idle, Short: x.short, Epoch: l.epoch()}
+	r := Reading{At: now, Placed: x.placed, Idle: x.idle, Epoch: l.epoch()}
 	r.Valid = placed > 0 && l.cursor.More() && l.fatal == nil && !l.stopped.Load()
-	x.slowest = 0
 	for _, w := range t.workers {
 		w.clock.Each(func(stage string, count int64, total time.Duration) {
 			r.Staged += total
@@ -126,9 +117,7 @@ func (sum *Effort) add(w *worker) {
 func (t *Team) Effort() (done Effort, ready int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	done = t.past
-	done.Stages = slices.Clone(done.Stages)
-	for _, w := range slices.Concat(t.workers, t.abandoned) {
+	for _, w := range t.workers {
 		done.add(w)
 	}
 	if t.loop == nil {

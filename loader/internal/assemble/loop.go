@@ -3,7 +3,6 @@ package assemble
 import (
 	"context"
 	"fmt"
-	"runtime/trace"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -30,6 +29,7 @@ type Loop struct {
 // state is what the Team's mutex guards of a Loop.
 type state struct {
 	running  waitGroup // workers, and the loop's own goroutine while it assembles a batch
+	left     bool      // whether workers are left behind
 	work     sync.Cond // signalled when there is work for idle workers
 	idle     int       // workers that wait for work
 	parked   sync.Cond // signalled when parked workers become active
@@ -72,7 +72,7 @@ func (l *Loop) Start() {
 func (l *Loop) staff() {
 	for _, w := range l.t.workers[:l.t.Active()] {
 		if w.loop != l {
-			w.loop = l
+			w.loop, w.running, w.ended = l, true, make(chan struct{})
 			l.running.enter()
 			go w.main(l)
 		}
@@ -92,7 +92,6 @@ func (l *Loop) Next(ticks <-chan time.Time, tick func()) (*Job, error) {
 
 func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 	defer l.unwant()
-	defer trace.StartRegion(l.ctx, "loader.wait").End()
 	var timeout <-chan time.Time
 	for {
 		j, over, err := l.look()
@@ -146,6 +145,9 @@ func (l *Loop) look() (j *Job, over bool, err error) {
 	}
 	if len(l.inFlight) == 0 {
 		l.starve()
+	}
+	if !l.waiting && l.t.cfg.Elastic {
+		l.t.cfg.Pool.Stretch()
 	}
 	l.waiting = true
 	l.want()
@@ -205,6 +207,9 @@ func (l *Loop) unwant() {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
 	l.waiting = false
+	if l.t.cfg.Elastic {
+		l.t.cfg.Pool.Settle()
+	}
 }
 
 // over reports whether no batch is left to begin. The Team's mutex is held.
@@ -270,40 +275,4 @@ func (l *Loop) halt(cause error) {
 	l.work.Broadcast()
 	l.parked.Broadcast()
 	l.notify()
-}
-
-// Stop ends the loop. When it returns, all its workers have ended or are abandoned, and its slabs are free but for
-// those of abandoned workers and of batches that are not released. Another loop begins only after [Loop.Close].
-func (l *Loop) Stop() {
-	l.halt(nil)
-	l.join()
-	l.awaitGrowth()
-	for _, j := range l.abandon() {
-		l.t.Release(j)
-	}
-	l.endForesights()
-}
-
-// Close lets another loop begin.
-func (l *Loop) Close() {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	l.t.loop = nil
-}
-
-// abandon removes all batches from those in flight and returns the ones that no abandoned worker works on. The slabs of
-// the others are given back by their last worker.
-func (l *Loop) abandon() (jobs []*Job) {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	for _, j := range l.inFlight {
-		if j.holders > 0 {
-			j.orphan = true
-			l.t.cfg.Pool.Delivered(j.Slab)
-			continue
-		}
-		jobs = append(jobs, j)
-	}
-	l.inFlight = nil
-	return jobs
 }

@@ -23,7 +23,6 @@ func TestABatchThatIsCompleteWhenTheTimeoutCountsIsDelivered(t *testing.T) {
 		}
 		plans := plan.New(plan.Options{Len: ds.Len, Sampler: sampler.Sequential(4), Size: 1})
 		pool := slab.NewPool(slab.Config{Spec: ds.Spec(), Memory: slab.Heap{}, Least: 1}, 1)
-		pool.Aim(1, 1)
 		if _, err := pool.Add(); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +39,6 @@ func TestABatchThatIsCompleteWhenTheTimeoutCountsIsDelivered(t *testing.T) {
 		}
 		team.Release(j)
 		l.Stop()
-		l.Close()
 		if left, err := team.Close(); err != nil || len(left) > 0 {
 			t.Error(left, err)
 		}

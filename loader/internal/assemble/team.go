@@ -56,6 +56,7 @@ type Config struct {
 	Timeout   time.Duration // of calls of user code; 0 for none
 	Timed     bool          // whether calls of user code are timed one by one
 	Measured  bool          // whether [Loop.Read] is called
+	Elastic   bool          // whether slabs are added while the loop waits
 	Hooks     Hooks
 }
 
@@ -86,10 +87,8 @@ type Team struct {
 	limited limit
 
 	// Goroutines that may outlive a loop:
-	outside   waitGroup // counts abandoned workers and errands
-	abandoned []*worker
-	errands   []*errand
-	past      Effort // of abandoned workers that have returned
+	outside waitGroup // counts workers that are left behind and errands
+	errands []*errand
 }
 
 // A limit is how many workers can open the dataset.
@@ -108,19 +107,25 @@ func New(c Config) *Team {
 	return t
 }
 
-// Begin makes a loop. It is an error if one is under way. It calls no code of the user. The caller ends it with
-// [Loop.Close].
+// Begin makes a loop. It is an error if one is under way, and a *Timeout if calls of an earlier one have not returned.
+// The caller ends it with [Loop.Stop].
 func (t *Team) Begin(ctx context.Context, from plan.Position, until int) (*Loop, error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch {
-	case t.closed:
-		return nil, ErrClosed
-	case t.loop != nil:
-		return nil, ErrBusy
+	closed, running := t.closed, t.loop
+	if !closed && running == nil {
+		t.loop = newLoop(t, ctx, from, until)
+		defer t.mu.Unlock()
+		return t.loop, nil
 	}
-	t.loop = newLoop(t, ctx, from, until)
-	return t.loop, nil
+	left := running != nil && running.left
+	t.mu.Unlock()
+	switch {
+	case closed:
+		return nil, ErrClosed
+	case left:
+		return nil, running.timeoutError()
+	}
+	return nil, ErrBusy
 }
 
 // Close ends the loop that runs, if any, waits for all workers, and closes their Readers and the pool. It is called
@@ -130,7 +135,7 @@ func (t *Team) Close() (left []Activity, err error) {
 		l.halt(ErrClosed)
 		l.join()
 	}
-	left = t.retireAll()
+	left = t.retire()
 	return left, t.cfg.Pool.Close()
 }
 
@@ -171,7 +176,7 @@ func (t *Team) Limit() (workers int, err error) {
 	return t.limited.workers, t.limited.err
 }
 
-// Staff sets the number of workers that are to work, from now on. The pool was told before.
+// Staff sets the number of workers that are to work, from now on.
 func (t *Team) Staff(workers int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,15 +204,11 @@ func (t *Team) staff(workers int) {
 	l.wakeAnother()
 }
 
-// Shrink frees the slabs that are not needed.
-func (t *Team) Shrink() { t.keepError(t.cfg.Pool.Shrink()) }
-
 // Release makes the slab of a batch free for another one, of this loop or of a later one. The Job is for another batch
 // then, too.
 func (t *Team) Release(j *Job) {
 	j.claims.Store(0) // an unfinished batch may have unclaimed rows
 	j.Slab.Spoil()
-	j.endTask()
 	err := j.Slab.Vacate()
 	defer func() { // also if a hook ends the goroutine
 		t.keepError(errors.Join(err, t.cfg.Pool.Put(j.Slab)))
@@ -238,7 +239,7 @@ func (t *Team) fresh() *Job {
 	}
 	j := t.spare[last]
 	t.spare = t.spare[:last]
-	j.complete, j.aborted, j.orphan, j.told = false, nil, false, false
+	j.complete, j.aborted, j.told = false, nil, false
 	j.failed, j.broken, j.Outcome = j.failed[:0], nil, Outcome{Finisher: -1}
 	return j
 }

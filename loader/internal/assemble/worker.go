@@ -62,10 +62,10 @@ type times struct {
 
 // status is what the Team's mutex guards of a worker.
 type status struct {
-	abandoned bool
-	lost      *Job      // the batch that it worked on when it was abandoned
-	waits     string    // what it waits for, in words
-	slept     time.Time // since when
+	running bool          // whether its goroutine runs
+	ended   chan struct{} // closed when the last of these has ended; nil before the first one
+	waits   string        // what it waits for, in words
+	slept   time.Time     // since when
 }
 
 func newWorker(t *Team, id int) *worker {
@@ -74,7 +74,6 @@ func newWorker(t *Team, id int) *worker {
 		w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
 	}
 	w.clock = slots.NewClock(w.labels)
-	w.clock.Task = w.traceContext
 	w.draw = slots.NewDraw(w.clock)
 	w.ragged = t.cfg.Steps.ragged
 	w.cells = make([]slots.Cell, len(t.cfg.Steps.Samples()))
@@ -83,7 +82,7 @@ func newWorker(t *Team, id int) *worker {
 
 // main is the worker's goroutine: it works for a loop until the loop stops.
 func (w *worker) main(l *Loop) {
-	defer w.t.leave(w, l)
+	defer w.leave(l)
 	pprof.SetGoroutineLabels(w.labels)
 	if !w.begin(l) {
 		return

@@ -3,8 +3,8 @@
 // out and takes them back, and keeps them and all ragged memory within a budget.
 //
 // It knows nothing of plans and workers, and starts no goroutine. The mutex of a Pool guards which slabs there are and
-// which are free; that of a stock guards its free blocks. A Pool's mutex may be held when a stock's is taken, and
-// neither is held while the Allocator is called, which is code of the user.
+// which are free, that of an arena its chunks. A Pool's is not held while the Allocator, which is code of the user, is
+// called.
 package slab
 
 import (
@@ -34,15 +34,17 @@ type Config struct {
 // A Pool has the slabs of a loader.
 type Pool struct {
 	Config
-	stocks stocks
+	bytes  atomic.Int64 // of all slabs and ragged fields
 	ragged bool
 	used   [uses]atomic.Int32 // slabs by what they are used for, but for unused ones
 
 	mu      sync.Mutex
 	rows    int // of the largest slab
+	mean    int // bytes of ragged fields that batches have on average
+	largest int // bytes that those of the largest batch have used at once; 0 before the first one
 	all     []*Slab
 	free    []*Slab
-	target  int // how many slabs there are to be
+	bound   int // slabs that there may be now; 0 if none are to be added
 	making  bool
 	refused error // why there are no more slabs
 	closed  bool
@@ -63,7 +65,6 @@ const (
 // NewPool makes a pool without slabs. Each of them will have that many rows.
 func NewPool(c Config, rows int) *Pool {
 	p := &Pool{Config: c, rows: rows}
-	p.stocks.bind(c.Memory, c.Budget)
 	for _, f := range c.Spec {
 		p.ragged = p.ragged || f.Ragged
 	}
@@ -94,7 +95,7 @@ func (p *Pool) Held() int64 {
 	if p.closed {
 		return p.held
 	}
-	return p.stocks.slabs.Load() + p.stocks.size()
+	return p.bytes.Load()
 }
 
 // Out is the number of slabs that are delivered and not given back, or lost.
@@ -127,25 +128,37 @@ func (p *Pool) adopt(s *Slab) bool {
 	return true
 }
 
-// Aim says how many slabs there are to be for so many workers.
-func (p *Pool) Aim(target, workers int) {
+// Limit is how many slabs there may be at most, if [Pool.Grow] adds some.
+func (p *Pool) Limit() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.closed:
-		return // blocks that are put from now on are freed
-	case p.refused != nil:
-		target = len(p.all)
+	if p.refused != nil {
+		return len(p.all)
 	}
-	p.target = target
-	p.stocks.serve(max(target, len(p.all)), workers)
+	return p.most()
 }
 
-// Target is how many slabs there are to be, and why there are no more, if the Allocator has refused one.
-func (p *Pool) Target() (n int, refused error) {
+func (p *Pool) most() int { return max(p.Least, p.Budget/max(Bytes(p.Spec, p.rows), 1)) }
+
+// Refused is why the Allocator has refused another slab, if it has.
+func (p *Pool) Refused() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.target, p.refused
+	return p.refused
+}
+
+// Stretch lets [Pool.Grow] add as many slabs as there are, until [Pool.Settle].
+func (p *Pool) Stretch() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bound = 2 * len(p.all)
+}
+
+// Settle says that no slabs are to be added.
+func (p *Pool) Settle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bound = 0
 }
 
 // Lacks reports whether [Pool.Grow] is to be called if there is work for one more slab.
@@ -157,12 +170,12 @@ func (p *Pool) Lacks() bool {
 
 func (p *Pool) lacks() bool {
 	switch {
-	case p.refused != nil || p.making || len(p.free) > 0 || len(p.all) >= p.target:
+	case p.refused != nil || p.making || len(p.free) > 0 || len(p.all) >= p.bound:
 		return false
 	case len(p.all) < p.Least:
 		return true
 	}
-	return Bytes(p.Spec, p.rows) <= p.Budget-int(p.stocks.slabs.Load())
+	return Bytes(p.Spec, p.rows) <= p.Budget-int(p.bytes.Load())
 }
 
 // Grow adds a slab if the pool lacks one. If the Allocator refuses, there will be no more.
@@ -178,9 +191,7 @@ func (p *Pool) Grow() {
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.making = false; err != nil {
-			p.refused, p.target = err, len(p.all)
-		}
+		p.making, p.refused = false, err
 	}()
 	_, err = p.Add()
 }
@@ -194,8 +205,8 @@ func (p *Pool) Room() bool {
 }
 
 func (p *Pool) room() bool {
-	switch taken := len(p.all) - len(p.free); {
-	case len(p.free) == 0 || taken >= p.target:
+	switch {
+	case len(p.free) == 0:
 		return false
 	case !p.ragged || p.count(open)+p.count(full) < max(1, p.Least-1): // one more is in the loop body
 		return true
@@ -203,14 +214,100 @@ func (p *Pool) room() bool {
 	return p.fits()
 }
 
-// fits reports whether the budget has room for another batch as large as the largest so far.
+// fits reports whether the budget has room for another batch with ragged fields as large as the largest so far. Slabs
+// that are free may still have memory, but the one that was freed last is taken first, so no more of them have than
+// were used at once.
 func (p *Pool) fits() bool {
-	largest := int(p.stocks.largest.Load())
-	if largest == 0 {
+	if p.largest == 0 {
 		return false // the size of batches is not known before the first one is complete
 	}
-	largest += largest / 8 // later ones may be a little larger
-	return Product(p.count(open)+1, largest) <= p.Budget-int(p.stocks.slabs.Load())-p.stocks.values.used()-p.stocks.padded.used()
+	largest := p.largest + p.largest/8 // later ones may be a little larger
+	fixed := Product(len(p.all), Bytes(p.Spec, p.rows))
+	return Product(len(p.all)-len(p.free)+1, largest) <= p.Budget-fixed
+}
+
+// notes notes how many bytes the ragged fields of a batch have.
+func (p *Pool) notes(joined int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mean == 0 {
+		p.mean = joined
+	}
+	p.mean += (joined - p.mean) / 16
+}
+
+// peaks notes how many bytes those of a batch have used at once.
+func (p *Pool) peaks(used int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.largest = max(p.largest, used, 1)
+}
+
+// typical is a little more than what the ragged fields of most batches have.
+func (p *Pool) typical() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mean + p.mean/8
+}
+
+// enough is how many bytes a slab keeps for ragged fields, and for padded ones: a few times what batches need on
+// average, or nothing if all is more than the budget allows.
+func (p *Pool) enough() (most, padded int) {
+	const small = 16 << 10 // is cheaper to keep than to free
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bytes.Load() > int64(p.Budget) {
+		return 0, 0
+	}
+	return small + 2*p.mean, small + 16*p.mean
+}
+
+// alloc allocates n bytes, more than 0, and counts them. If they exceed the budget, free slabs give back the memory of
+// their ragged fields before.
+func (p *Pool) alloc(memory Allocator, n int) (b []byte, err error) {
+	for s := p.spare(n); s != nil && err == nil; s = p.spare(n) {
+		err = p.lighten(s)
+	}
+	if err == nil {
+		b, err = alloc(memory, n)
+	}
+	p.bytes.Add(int64(len(b)))
+	return b, err
+}
+
+// lighten frees the memory of a spare slab for ragged fields, and puts it back, also if Free panics.
+func (p *Pool) lighten(s *Slab) error {
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.free = append(p.free, s)
+	}()
+	return s.freeRagged()
+}
+
+// spare removes a free slab with memory for ragged fields if n more bytes exceed the budget, or returns nil.
+func (p *Pool) spare(n int) *Slab {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bytes.Load()+int64(n) <= int64(p.Budget) {
+		return nil
+	}
+	for i, s := range p.free {
+		if s.arena.total > 0 || slices.ContainsFunc(s.ragged, func(c ragged) bool { return c.block != nil || c.padded != nil || c.mask != nil }) {
+			p.free = slices.Delete(p.free, i, i+1)
+			return s
+		}
+	}
+	return nil
+}
+
+// dispose frees memory, which counts no longer, even if Free panics.
+func (p *Pool) dispose(memory Allocator, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	p.bytes.Add(-int64(len(b)))
+	return memory.Free(b)
 }
 
 // Take takes a slab for a batch, or nil if there is no room.
@@ -268,25 +365,24 @@ func (p *Pool) Put(s *Slab) error {
 	case closed:
 		return s.free()
 	case excessive:
-		return p.Shrink()
+		return p.shrink()
 	}
 	return nil
 }
 
-// Shrink frees the slabs that are not needed: those above the target, and those for which the budget has no room.
-func (p *Pool) Shrink() (err error) {
+// shrink frees the slabs for which the budget has no room.
+func (p *Pool) shrink() (err error) {
 	for s := p.surplus(); s != nil; s = p.surplus() {
 		err = errors.Join(err, s.free())
 	}
 	return err
 }
 
-// surplus removes a free slab that is not needed, or returns nil.
+// surplus removes a free slab for which there is no room, or returns nil.
 func (p *Pool) surplus() *Slab {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	needed := min(p.target, max(p.Least, p.Budget/max(Bytes(p.Spec, p.rows), 1)))
-	if p.closed || len(p.all) <= needed || len(p.free) == 0 {
+	if p.closed || len(p.all) <= p.most() || len(p.free) == 0 {
 		return nil
 	}
 	s := p.pop()
@@ -302,12 +398,12 @@ func (p *Pool) Shut() {
 	p.closed, p.held = true, held
 }
 
-// Close frees all slabs that are free, and the ragged memory.
+// Close frees all slabs that are free.
 func (p *Pool) Close() (err error) {
 	for s := p.drain(); s != nil; s = p.drain() {
 		err = errors.Join(err, s.free())
 	}
-	return errors.Join(err, p.stocks.each((*stock).close))
+	return err
 }
 
 func (p *Pool) drain() *Slab {

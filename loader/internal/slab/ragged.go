@@ -15,11 +15,11 @@ import (
 type ragged struct {
 	rows   []slots.Buffer // in the slab's arena, until they are joined
 	filled bool           // whether values and ends were written as a whole, and not row by row
-	block  []byte         // memory for values
+	block  []byte         // memory for values; kept from batch to batch
 	values []byte         // all rows joined, at the beginning of block
 	ends   []int          // offsets in elements: row r is [ends[r], ends[r+1])
-	padded []byte         // made by Pad
-	mask   []byte         // made by Pad
+	padded []byte         // made by Pad, in Go's memory; kept, too
+	mask   []byte         // likewise
 }
 
 // reserve makes room for that many rows. Their memory comes from a source.
@@ -30,13 +30,25 @@ func (c *ragged) reserve(rows int, from slots.Source) {
 	c.ends = make([]int, 1, rows+1)
 }
 
-// vacate gives back the memory of the batch.
-func (c *ragged) vacate(to *stocks) error {
-	for r := range c.rows {
-		c.rows[r].Drop()
+// free gives back the memory that is kept from batch to batch.
+func (c *ragged) free(p *Pool) error {
+	block, padded, mask := c.block, c.padded, c.mask
+	c.block, c.padded, c.mask = nil, nil, nil
+	return errors.Join(p.dispose(p.Memory, block), p.dispose(Heap{}, padded), p.dispose(Heap{}, mask))
+}
+
+// grow makes a block that is kept at least n bytes long. Its content is lost.
+func (p *Pool) grow(block *[]byte, memory Allocator, n int) error {
+	if n <= len(*block) {
+		return nil
 	}
-	err := errors.Join(to.values.put(c.block), to.padded.put(c.padded), to.padded.put(c.mask))
-	c.block, c.values, c.padded, c.mask, c.filled = nil, nil, nil, nil, false
+	old := *block
+	*block = nil
+	if err := p.dispose(memory, old); err != nil {
+		return err
+	}
+	b, err := p.alloc(memory, align(n+n/8)) // a little more, so that it fits later batches too
+	*block = b
 	return err
 }
 
@@ -66,17 +78,11 @@ func (s *Slab) CheckRow(row int) error {
 // Fill makes room for a ragged field as a whole: n bytes of values, and the rows+1 offsets in elements, both of which
 // the caller writes.
 func (s *Slab) Fill(column, rows, n int) (values []byte, ends []int, err error) {
-	c, stock := &s.ragged[column], &s.pool.stocks.values
-	err = stock.put(c.block) // of an earlier attempt
-	c.block, c.values, c.filled = nil, nil, true
-	if err != nil {
-		return nil, nil, err
+	c := &s.ragged[column]
+	if err := s.pool.grow(&c.block, s.pool.Memory, n); err != nil {
+		return nil, nil, fmt.Errorf("%d bytes of field %q: %w", n, s.pool.Spec[column].Name, err)
 	}
-	if n > 0 {
-		if c.block, err = stock.get(n); err != nil {
-			return nil, nil, fmt.Errorf("%d bytes of field %q: %w", n, s.pool.Spec[column].Name, err)
-		}
-	}
+	c.filled = true
 	if cap(c.ends) < rows+1 {
 		c.ends = make([]int, rows+1)
 	}
@@ -91,37 +97,34 @@ func (s *Slab) Ragged(column int) (values []byte, ends []int) {
 
 // Pack joins the first rows of every ragged field and gives back the memory of the single rows.
 func (s *Slab) Pack(rows int) error {
-	stocks, total := &s.pool.stocks, 0
+	used, joined := s.arena.total, 0
 	for i, f := range s.pool.Spec {
-		if f.Ragged {
-			n, err := s.ragged[i].pack(f, rows, &stocks.values)
-			if err != nil {
+		if c := &s.ragged[i]; f.Ragged {
+			if err := c.pack(f, rows, s.pool); err != nil {
 				return err
 			}
-			total += n
+			used += len(c.block)
+			joined += len(c.values)
 		}
 	}
-	peak := s.arena.total
-	for i := range s.ragged {
-		peak += len(s.ragged[i].block)
-	}
-	stocks.note(total, peak)
-	s.arena.reset()
+	s.pool.notes(joined)
+	s.pool.peaks(used)
+	most, _ := s.pool.enough()
+	s.arena.reset(most)
 	return nil
 }
 
-// pack joins the first rows of the field and returns their number of bytes.
-func (c *ragged) pack(f dataset.Field, rows int, values *stock) (total int, err error) {
+// pack joins the first rows of the field.
+func (c *ragged) pack(f dataset.Field, rows int, p *Pool) error {
 	if c.filled {
-		return len(c.values), nil
+		return nil
 	}
+	total := 0
 	for r := range rows {
 		total += len(c.rows[r].Bytes())
 	}
-	if total > 0 {
-		if c.block, err = values.get(total); err != nil {
-			return 0, fmt.Errorf("%d bytes of field %q: %w", total, f.Name, err)
-		}
+	if err := p.grow(&c.block, p.Memory, total); err != nil {
+		return fmt.Errorf("%d bytes of field %q: %w", total, f.Name, err)
 	}
 	c.values = c.block[:0]
 	c.ends = append(c.ends[:0], 0)
@@ -132,34 +135,28 @@ func (c *ragged) pack(f dataset.Field, rows int, values *stock) (total int, err 
 	for r := range c.rows {
 		c.rows[r].Drop()
 	}
-	return total, nil
+	return nil
 }
 
 // Pad returns n bytes of memory for a padded ragged field, or for its mask. Another call reuses it. The error is that
 // of memory.
 func (s *Slab) Pad(column int, mask bool, n int) ([]byte, error) {
-	block, stock := &s.ragged[column].padded, &s.pool.stocks.padded
+	block := &s.ragged[column].padded
 	if mask {
 		block = &s.ragged[column].mask
 	}
-	stock.note(n)
-	if n > len(*block) {
-		b, err := stock.get(n)
-		if err == nil {
-			err = stock.put(*block)
-			*block = b
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := s.pool.grow(block, Heap{}, n); err != nil {
+		return nil, err
 	}
+	c := &s.ragged[column]
+	s.pool.peaks(s.arena.total + len(c.block) + len(c.padded) + len(c.mask))
 	return (*block)[:n:n], nil
 }
 
-// An arena holds a batch's ragged rows until they are joined. A row is a piece of one of a few chunks. All chunks go
-// back to their stock at once. An arena is a [slots.Source].
+// An arena holds a batch's ragged rows until they are joined. A row is a piece of one of a few chunks, in Go's memory. If
+// one was enough for a batch, it is kept for the next one. An arena is a [slots.Source].
 type arena struct {
-	stock *stock
+	pool *Pool
 
 	mu     sync.Mutex
 	chunks [][]byte // pieces are cut from the last one
@@ -210,7 +207,7 @@ func (a *arena) room(n int) []byte {
 		return a.cut(a.used, n)
 	}
 	size := a.next()
-	chunk, err := a.stock.get(max(n, size))
+	chunk, err := a.pool.alloc(Heap{}, align(max(n, size)))
 	if err != nil {
 		panic(err)
 	}
@@ -226,18 +223,20 @@ func (a *arena) room(n int) []byte {
 
 // next is the size of the next chunk. The first chunk is enough for most batches.
 func (a *arena) next() int {
-	size := a.stock.typical()
+	size := a.pool.typical()
 	if len(a.chunks) > 0 {
 		size = max(size, a.total) / 2
 	}
 	return max(size, 4096)
 }
 
-// reset gives all chunks back.
-func (a *arena) reset() {
-	for _, chunk := range a.chunks {
-		a.stock.put(chunk) // into Go's memory, where Free returns no error
+// reset forgets all rows. One chunk of at most that many bytes is kept.
+func (a *arena) reset(most int) {
+	a.used = 0
+	if len(a.chunks) <= 1 && a.total <= most {
+		return
 	}
+	a.pool.bytes.Add(-int64(a.total))
 	clear(a.chunks)
-	a.chunks, a.used, a.total = a.chunks[:0], 0, 0
+	a.chunks, a.total = a.chunks[:0], 0
 }

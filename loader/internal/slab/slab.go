@@ -11,8 +11,8 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// A Slab is the memory of one batch. Every field of fixed size is a column of block. The memory of ragged fields is
-// allocated for each batch.
+// A Slab is the memory of one batch. Every field of fixed size is a column of block. The memory of ragged fields grows
+// with the largest batch that the slab has had.
 type Slab struct {
 	Indices []int   // of the samples of the batch
 	Draws   []int64 // their places in the global order
@@ -56,7 +56,7 @@ func Bytes(spec dataset.Spec, rows int) int {
 
 func newSlab(p *Pool, rows int) (*Slab, error) {
 	s := &Slab{pool: p, ragged: make([]ragged, len(p.Spec))}
-	s.arena.stock = &p.stocks.pieces
+	s.arena.pool = p
 	for _, f := range p.Spec {
 		s.fields = append(s.fields, slots.NewField(f.Name, f.Dtype.Type(), f.Bytes()))
 	}
@@ -115,22 +115,16 @@ func (s *Slab) lay(rows int) {
 }
 
 // exchange allocates a block of n bytes and frees the old one.
-func (s *Slab) exchange(n int) error {
+func (s *Slab) exchange(n int) (err error) {
 	var block []byte
 	if n > 0 {
-		var err error
-		if block, err = alloc(s.pool.Memory, n); err != nil {
+		if block, err = s.pool.alloc(s.pool.Memory, n); err != nil {
 			return err
 		}
 	}
 	old := s.block
 	s.block, s.rows = block, 0 // until the columns are laid, which does not happen if Free fails
-	s.pool.stocks.slabs.Add(int64(len(block)))
-	if len(old) == 0 {
-		return nil
-	}
-	defer s.pool.stocks.slabs.Add(-int64(len(old))) // another slab may take its place in the budget, even if Free panics
-	if err := s.pool.Memory.Free(old); err != nil {
+	if err := s.pool.dispose(s.pool.Memory, old); err != nil {
 		return fmt.Errorf("free: %w", err)
 	}
 	return nil
@@ -231,14 +225,32 @@ func (s *Slab) Spoil() {
 	}
 }
 
-// Vacate gives back the memory of the batch's ragged fields.
+// Vacate forgets the batch. The memory of its ragged fields is kept for the next one, unless it is much more than
+// batches need on average, or all is more than the budget allows.
 func (s *Slab) Vacate() (err error) {
-	s.arena.reset()
+	most, padded := s.pool.enough()
+	s.arena.reset(most)
 	for i := range s.ragged {
-		err = errors.Join(err, s.ragged[i].vacate(&s.pool.stocks))
+		c := &s.ragged[i]
+		for r := range c.rows {
+			c.rows[r].Drop()
+		}
+		if len(c.block) > most || len(c.padded)+len(c.mask) > padded {
+			err = errors.Join(err, c.free(s.pool))
+		}
+		c.values, c.filled = nil, false
 	}
 	return err
 }
 
 // free gives all memory back.
-func (s *Slab) free() error { return errors.Join(s.Vacate(), s.exchange(0)) }
+func (s *Slab) free() error { return errors.Join(s.freeRagged(), s.exchange(0)) }
+
+// freeRagged gives back the memory that is kept for ragged fields.
+func (s *Slab) freeRagged() (err error) {
+	s.arena.reset(0)
+	for i := range s.ragged {
+		err = errors.Join(err, s.ragged[i].free(s.pool))
+	}
+	return err
+}

@@ -43,20 +43,6 @@ func TestASlabIsWholeAgainAfterAnErrorOfFree(t *testing.T) {
 	}
 }
 
-// TestATypicalBatchMayBeLargerThanTwoGiB where an int can tell it.
-func TestATypicalBatchMayBeLargerThanTwoGiB(t *testing.T) {
-	if math.MaxInt == math.MaxInt32 {
-		t.Skip("an int has 32 bits")
-	}
-	var s stock
-	size := math.MaxInt32
-	size = 4*size + 4
-	s.note(size)
-	if got, want := s.typical(), size/8*9; got != want {
-		t.Errorf("got %d, want %d", got, want)
-	}
-}
-
 // unfreeing panics when it should free memory.
 type unfreeing struct{ Heap }
 
@@ -85,23 +71,22 @@ func TestMemoryWhoseFreePanicsCountsNoLonger(t *testing.T) {
 // TestBudgetHoldsWhereProductsOverflow, as they do early where an int has 32 bits.
 func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1 << 20}}}, Memory: Heap{}, Budget: math.MaxInt / 2, Least: 3}, 1)
-	p.all, p.free, p.target, p.ragged = make([]*Slab, 9), make([]*Slab, 5), 10, true
+	p.all, p.free, p.bound, p.ragged = make([]*Slab, 9), make([]*Slab, 5), 10, true
 	p.used[open].Store(4)
-	p.stocks.slabs.Store(1 << 10)
-	p.stocks.largest.Store(math.MaxInt / 4)
+	p.largest = math.MaxInt / 4
 	if p.fits() {
 		t.Error("there is room for a fifth batch of a quarter of the address space")
 	}
-	p.stocks.largest.Store(1 << 20)
+	p.largest = 1 << 20
 	if !p.fits() {
 		t.Error("there is no room for a fifth batch of 1 MiB")
 	}
-	p.stocks.note(0, 600<<20)
+	p.peaks(600 << 20)
 	if got, want := p.Room(), math.MaxInt > math.MaxInt32; got != want {
 		t.Errorf("room for a fifth batch of 600 MiB: %v, want %v", got, want)
 	}
 	p.free, p.Budget = nil, math.MaxInt
-	p.stocks.slabs.Store(math.MaxInt - 1<<10)
+	p.bytes.Store(math.MaxInt - 1<<10)
 	if p.Lacks() {
 		t.Error("there is memory for another slab of 1 MiB")
 	}

@@ -17,19 +17,11 @@
 //     the number that it serves from the speed and the time that a sample took before: go back to
 //     that. If the step was too short, take another one.
 //  4. From then on only watch. If the speed changes by a third, or reads take half as long, it is
-//     another load: begin again. Whenever that happens soon after the last time, it takes twice as
-//     many measurements to believe it, so a load that is never the same does not keep it busy.
+//     another load: begin again. Every time takes twice as many measurements to believe it, until
+//     a minute has passed without, so a load that is never the same does not keep it busy.
 //
 // If the loop body is the limit, workers that it does not need are parked. If the loop waits then, they come back, and
 // it takes longer until some are parked again.
-//
-// Where reads are most of the time but the program keeps the processors busy, reads may copy data that is in memory, or
-// the rest of the program may compute. One step to twice as many workers tells: if they load a third more, reads wait,
-// and the stages alone count.
-//
-// Batches that take unequal times make workers wait for memory while the loop waits for one slow sample. Then there are
-// twice as many slabs, and so on up to those that workers can fill while the slowest batch is assembled: more of them
-// would stay empty.
 package tune
 
 import (
@@ -42,8 +34,6 @@ const (
 	// Most is how many workers there are at most, unless there are more processors: each may have an open file, and
 	// memory of its own.
 	Most = 256
-	// cheap is the time of a sample below which workers that share a batch are in each other's way.
-	cheap = 20 * time.Microsecond
 
 	reserve = 1.4  // more workers than computed: samples take unequal times, and few of them were measured
 	waits   = 1.2  // workers wait if so many times as many could compute: measurements vary by less
@@ -65,9 +55,7 @@ type Window struct {
 	Samples int           // that workers began to place
 	Batches int           // delivered
 	Waited  time.Duration // of Took, by the loop
-	Slowest time.Duration // what a batch took from its begin until it was complete, at most
 	Idle    time.Duration // of active workers without work, all together
-	Short   time.Duration // of Idle, because no slab was free
 	Reads   int64
 	Reading time.Duration // in the stage "read", all workers together
 	Staged  time.Duration // in all stages, all workers together
@@ -81,20 +69,13 @@ func (w *Window) Add(v Window) {
 	w.Samples += v.Samples
 	w.Batches += v.Batches
 	w.Waited += v.Waited
-	w.Slowest = max(w.Slowest, v.Slowest)
 	w.Idle += v.Idle
-	w.Short += v.Short
 	w.Reads += v.Reads
 	w.Reading += v.Reading
 	w.Staged += v.Staged
 	w.Used += v.Used
 	w.Timed = v.Timed
 }
-
-func (w *Window) rate() float64 { return float64(w.Samples) / w.Took.Seconds() }
-
-// read is the mean time of a read.
-func (w *Window) read() time.Duration { return w.Reading / time.Duration(max(1, w.Reads)) }
 
 // bodyBound reports whether the loop body is the limit.
 func (w *Window) bodyBound() bool { return float64(w.Waited) < bound*float64(w.Took) }
@@ -104,26 +85,34 @@ func (w *Window) busy(workers int) time.Duration {
 	return max(time.Duration(workers)*w.Took-w.Idle, 1)
 }
 
-// sample is the time of a sample, in seconds.
-func (w *Window) sample(workers int) float64 {
-	return w.busy(workers).Seconds() / float64(max(1, w.Samples))
+// measured is what the window tells of a load with so many workers.
+func (w *Window) measured(workers int) known {
+	return known{
+		workers: workers,
+		rate:    float64(w.Samples) / w.Took.Seconds(),
+		sample:  w.busy(workers).Seconds() / float64(max(1, w.Samples)),
+		read:    w.Reading / time.Duration(max(1, w.Reads)),
+	}
+}
+
+// known is what is known of a load.
+type known struct {
+	workers int
+	rate    float64 // samples per second
+	sample  float64 // seconds
+	read    time.Duration
 }
 
 // Limits are what a Tuner must not exceed.
 type Limits struct {
 	Processors int
-	Samples    int  // that can be placed at once: those of an epoch, and of all batches in memory
-	Rows       int  // of a batch
-	Slabs      int  // that there are
-	Deeper     bool // whether there may be more
+	Workers    int // at most
+	Rows       int // of a batch
 }
 
 // A Choice is what a Tuner has decided.
 type Choice struct {
 	Workers int
-	Depth   int    // how many times as many slabs as usual
-	Tiny    bool   // whether samples are so cheap that workers do not share batches
-	Gained  int    // the workers that load much more than fewer did; 0 if none do, or that is not known
 	Changes int    // of Workers
 	Reason  string // in words
 }
@@ -141,27 +130,14 @@ const (
 type Tuner struct {
 	Choice
 	phase   phase
-	settles bool   // whether the next window belongs to the time before the last change
-	most    int    // workers
-	why     string // there are no more than most, in words; empty for the usual reason
-	before  known  // with the number before any step
-	step    known  // with that before the last step
-	last    known  // with the number that is settled
-
-	doubts bool // whether it tries whether reads wait although processors are busy
-	trusts bool // whether they do
+	settles bool  // whether the next window belongs to the time before the last change
+	before  known // with the number before any step
+	step    known // with that before the last step
+	last    known // with the number that is settled
 
 	odd, patience int           // windows in a row of another load, and how many it takes
 	calm          time.Duration // since the load last changed
 	parking       parking
-}
-
-// known is what is known of a load.
-type known struct {
-	workers int
-	rate    float64 // samples per second
-	sample  float64 // seconds
-	read    time.Duration
 }
 
 // parking is what a Tuner has parked.
@@ -174,10 +150,7 @@ type parking struct {
 
 // New begins with a worker per processor.
 func New(processors int) *Tuner {
-	return &Tuner{
-		Choice: Choice{Workers: processors, Depth: 1, Reason: "a worker per processor to begin with"},
-		most:   max(Most, processors), patience: 2,
-	}
+	return &Tuner{Choice: Choice{Workers: processors, Reason: "a worker per processor to begin with"}, patience: 2}
 }
 
 // Step is told what the loader did since Step last reported true. It reports whether that was enough to decide, and
@@ -186,21 +159,22 @@ func (t *Tuner) Step(w Window, l Limits) bool {
 	if !t.full(&w) {
 		return false
 	}
-	t.Tiny = w.sample(t.Workers) < cheap.Seconds()
 	t.calm += w.Took
 	t.parking.since += w.Took
+	l.Workers = max(l.Workers, 1)
+	now := w.measured(t.Workers)
 	switch {
 	case t.settles:
 		t.settles = false
 	case w.bodyBound():
 		t.park(&w)
-	case t.unpark() || t.deepen(&w, l):
+	case t.unpark(l):
 	case t.phase == measuring:
-		t.grow(&w, l)
+		t.grow(&w, now, l)
 	case t.phase == verifying:
-		t.verify(&w, l)
+		t.verify(&w, now, l)
 	default:
-		t.watch(&w, l)
+		t.watch(now, l)
 	}
 	return true
 }
@@ -221,7 +195,7 @@ func (t *Tuner) full(w *Window) bool {
 
 // needs is the number of workers that keep the processors, or the loop body, busy, and the share of their time that
 // workers wait. The number is 0 if that is not known.
-func (t *Tuner) needs(w *Window, l Limits) (need, waiting float64) {
+func (t *Tuner) needs(w *Window, now known, l Limits) (need, waiting float64) {
 	busy, body := w.busy(t.Workers), w.Took-w.Waited
 	computed, staged := w.Staged-w.Reading, w.Staged > busy/2
 	switch {
@@ -229,71 +203,51 @@ func (t *Tuner) needs(w *Window, l Limits) (need, waiting float64) {
 		return 0, 0
 	case w.Timed && !staged:
 		computed = w.Used
-	case w.Timed && !t.trusts:
+	case w.Timed:
 		computed = min(w.Used, max(w.Used-body, computed))
 	}
 	need = float64(l.Processors) * float64(busy) / float64(max(computed, 1))
 	waiting = max(0, 1-float64(computed)/float64(busy))
 	if w.Batches > 0 && body > 0 {
-		need = min(need, w.sample(t.Workers)*float64(w.Batches*l.Rows)/body.Seconds())
+		need = min(need, now.sample*float64(w.Batches*l.Rows)/body.Seconds())
 	}
 	return need, waiting
 }
 
 // grow goes to the number of workers that follows from how much they wait.
-func (t *Tuner) grow(w *Window, l Limits) {
-	need, waiting := t.needs(w, l)
-	now := known{t.Workers, w.rate(), w.sample(t.Workers), w.read()}
-	n := int(min(math.Ceil(reserve*need), float64(longest*t.Workers)))
-	reason := fmt.Sprintf("%s waited for %.0f%% of their time", crew(t.Workers), 100*waiting)
+func (t *Tuner) grow(w *Window, now known, l Limits) {
+	need, waiting := t.needs(w, now, l)
+	wait := need >= waits*float64(t.Workers) ||
+		need >= missing*float64(t.Workers) && t.Workers > l.Processors ||
+		need > float64(t.Workers) && t.step.workers*longest == t.Workers // the last step was cut short
+	n := min(int(math.Ceil(min(reserve*need, float64(longest*t.Workers)))), max(l.Processors, l.Workers))
 	switch {
-	case need >= waits*float64(t.Workers), need >= missing*float64(t.Workers) && t.Workers > l.Processors:
-	case t.step.workers*longest == t.Workers && need > float64(t.Workers): // the last step was cut short
-	case t.Workers == l.Processors && !t.doubts && w.Timed && w.Reading > w.Staged*3/4 && w.Staged > w.busy(t.Workers)/2 && float64(w.Used)*waits > float64(l.Processors)*float64(w.Took):
-		t.doubts, n, reason = true, 2*t.Workers, "tries whether reads wait, although processors are busy"
-	default:
-		t.settle(now)
-		if need == 0 {
-			t.Reason = "neither the system nor the dataset's stages tell whether workers wait"
-		} else if t.Workers <= l.Processors {
-			t.Reason = "workers compute rather than wait"
+	case wait && n > t.Workers:
+		if t.before.workers == 0 {
+			t.before = now
 		}
+		t.step, t.phase = now, verifying
+		t.set(n, fmt.Sprintf("%s waited for %.0f%% of their time", crew(t.Workers), 100*waiting))
 		return
+	case need == 0:
+		t.Reason = "neither the system nor the dataset's stages tell whether workers wait"
+	case !wait && t.Workers <= l.Processors:
+		t.Reason = "workers compute rather than wait"
 	}
-	if n = min(n, t.most, max(l.Processors, l.Samples)); n <= t.Workers {
-		t.settle(now)
-		return
-	}
-	if t.before.workers == 0 {
-		t.before = now
-	}
-	t.step, t.phase = now, verifying
-	t.set(n, reason)
+	t.settle(now)
 }
 
 // verify compares what more workers load with what follows from their number.
-func (t *Tuner) verify(w *Window, l Limits) {
-	now := known{t.Workers, w.rate(), w.sample(t.Workers), w.read()}
-	gained := now.rate / t.before.rate
+func (t *Tuner) verify(w *Window, now known, l Limits) {
 	served := int(math.Ceil(reserve * now.rate * t.before.sample))
-	need, _ := t.needs(w, l)
-	t.Gained = 0
-	if gained > change {
-		t.Gained = t.Workers
-	}
-	switch before := t.before; {
-	case t.doubts && gained < change:
-		t.settle(before)
-		t.set(before.workers, fmt.Sprintf("reads compute, or %s load no more than %d", crew(now.workers), before.workers))
-	case t.doubts:
-		t.doubts, t.trusts = false, true
-		t.grow(w, l)
-	case served < t.Workers/2 && need > waits*float64(t.Workers): // processors are not the limit
+	need, _ := t.needs(w, now, l)
+	switch {
+	case 2*served < int(w.busy(t.Workers)/w.Took) && need > waits*float64(t.Workers): // processors are not the limit
 		now.workers = max(served, min(l.Processors, t.Workers))
 		t.settle(now)
 		t.set(now.workers, crew(t.Workers)+" do not load more")
 	case now.rate/t.step.rate-1 > (float64(t.Workers)/float64(t.step.workers)-1)/2:
-		t.grow(w, l) // because at least half of the step was worth it
+		t.grow(w, now, l) // because at least half of the step was worth it
 	default:
 		t.settle(now)
 	}
@@ -301,31 +255,28 @@ func (t *Tuner) verify(w *Window, l Limits) {
 
 // settle ends the search: from now on it only watches.
 func (t *Tuner) settle(now known) {
-	t.phase, t.last, t.before, t.odd = watching, now, known{}, 0
-	t.step, t.doubts = known{}, false
+	t.phase, t.last, t.before, t.step, t.odd = watching, now, known{}, known{}, 0
 }
 
 // watch looks whether the load is another one. That needs several windows as evidence.
-func (t *Tuner) watch(w *Window, l Limits) {
-	rate, faster := w.rate(), t.last.read > 0 && w.Reads > 0 && w.read() < t.last.read/2 && t.Workers > l.Processors
+func (t *Tuner) watch(now known, l Limits) {
+	faster := t.last.read > 0 && now.read > 0 && now.read < t.last.read/2 && t.Workers > l.Processors
 	if t.last.rate == 0 { // not known with so many workers
-		t.last.rate, t.last.read = rate, w.read()
+		t.last = now
 	}
-	if rate < change*t.last.rate && rate*change > t.last.rate && !faster {
+	if now.rate < change*t.last.rate && now.rate*change > t.last.rate && !faster {
 		t.odd = 0
-		t.last.rate += (rate - t.last.rate) / 8
+		t.last.rate += (now.rate - t.last.rate) / 8
 		return
 	}
 	if t.odd++; t.odd < t.patience {
 		return
 	}
-	if t.calm > time.Minute {
+	if t.patience = min(2*t.patience, patience); t.calm > time.Minute {
 		t.patience = 2
-	} else {
-		t.patience = min(2*t.patience, patience)
 	}
 	n := t.Workers
-	if faster || rate > t.last.rate {
+	if faster || now.rate > t.last.rate {
 		n = min(n, l.Processors) // fewer may be enough now
 	}
 	t.calm = 0
@@ -335,16 +286,12 @@ func (t *Tuner) watch(w *Window, l Limits) {
 // again begins again with so many workers.
 func (t *Tuner) again(workers int, reason string) {
 	t.phase, t.before, t.last, t.odd = measuring, known{}, known{}, 0
-	t.Gained, t.doubts, t.trusts = 0, false, false
 	t.set(workers, reason)
 }
 
 // set changes the number of workers.
 func (t *Tuner) set(workers int, reason string) {
-	if t.Reason = reason; workers == t.most && t.why != "" {
-		t.Reason = t.why
-	}
-	if workers != t.Workers {
+	if t.Reason = reason; workers != t.Workers {
 		t.Workers, t.settles = workers, true
 		t.Changes++
 		t.last.rate = 0
@@ -355,7 +302,7 @@ func (t *Tuner) set(workers int, reason string) {
 func (t *Tuner) park(w *Window) {
 	p := &t.parking
 	p.bound++
-	if t.phase == verifying || t.phase == watching {
+	if t.phase != measuring {
 		t.again(t.Workers, "")
 	}
 	n := max(1, int(math.Ceil(reserve*float64(w.busy(t.Workers))/float64(w.Took))))
@@ -363,46 +310,20 @@ func (t *Tuner) park(w *Window) {
 		p.from = max(p.from, t.Workers)
 		t.set(n, "")
 	}
-	t.Reason = "the loop body is the limit, and " + are(t.Workers) + " enough for it"
+	t.Reason = "the loop body is the limit, and " + crew(t.Workers) + " can follow it"
 }
 
 // unpark takes parked workers back, if there are any: the loop waits.
-func (t *Tuner) unpark() bool {
+func (t *Tuner) unpark(l Limits) bool {
 	p := &t.parking
 	p.bound = 0
 	if p.from <= t.Workers {
 		p.from = 0
 		return false
 	}
-	t.again(min(p.from, 2*t.Workers, t.most), "the loop waited with "+crew(t.Workers))
+	t.again(min(p.from, 2*t.Workers, max(l.Processors, l.Workers)), "the loop waited with "+crew(t.Workers))
 	p.since, p.hold = 0, min(max(holdTime, 2*p.hold), holdMost)
 	return true
-}
-
-// deepen asks for more slabs if workers wait for memory while the loop waits for them, unless there are as many as they
-// can fill while the slowest batch is assembled.
-func (t *Tuner) deepen(w *Window, l Limits) bool {
-	const share = 4 // of the time that both wait at least, or they wait for something else as well
-	if !l.Deeper || t.Tiny || w.Waited < w.Took/share || w.Short < time.Duration(t.Workers)*w.Took/share {
-		return false
-	}
-	if filled := float64(t.Workers) * w.Slowest.Seconds() / w.sample(t.Workers); filled < float64(l.Slabs*l.Rows) {
-		return false
-	}
-	t.Depth *= 2
-	t.settles = true
-	t.phase, t.before = measuring, known{} // what was measured with fewer slabs says little
-	t.Reason = "batches take unequal times, so there are more of them in flight"
-	return true
-}
-
-// Limit says that there can be no more workers than that.
-func (t *Tuner) Limit(most int, reason string) {
-	if most >= t.most {
-		return
-	}
-	t.most, t.why, t.parking.from = most, reason, min(t.parking.from, most)
-	t.again(min(t.Workers, most), reason)
 }
 
 func crew(n int) string {
@@ -410,11 +331,4 @@ func crew(n int) string {
 		return "1 worker"
 	}
 	return fmt.Sprintf("%d workers", n)
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "1 worker is"
-	}
-	return crew(n) + " are"
 }

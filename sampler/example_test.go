@@ -360,29 +360,25 @@ func ExampleLanes() {
 	// 0 2 1 33 34 35 27 28 29 10 9 11 13 14 12 5 4 3
 }
 
-// A dataset that is sorted by label consists of 1,000 blocks of 50 samples. How
-// many blocks must be mixed, so that the variance of a batch's mean is at most 1.5
-// times that after a full shuffle?
-func ExampleGroupSampler() {
-	ends := make([]int, 1000)
-	labels := make([]float64, 50*len(ends))
-	for block := range ends {
-		ends[block] = 50 * (block + 1)
-		for i := range 50 {
-			labels[50*block+i] = float64(block / 100) // ten labels
+// Two photos in three are of dogs. Batches have as many cats.
+func ExampleBalanced() {
+	labels := make([]string, 300) // usually Labels of a folder
+	for i := range labels {
+		labels[i] = "dog"
+		if i%3 == 0 {
+			labels[i] = "cat"
 		}
 	}
-	s := sampler.Grouped(ends, 1, sampler.Together(16), sampler.Lanes(8))
-	icc, err := s.ICC(labels)
+	s, err := sampler.Balanced(labels, 1, sampler.Draws(100_000))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("correlation %.2f, design effect %.2f\n", icc, s.DesignEffect(256, icc))
-	together := s.TogetherFor(256, icc, 1.5)
-	s = sampler.Grouped(ends, 1, sampler.Together(together), sampler.Lanes(8))
-	fmt.Printf("%d together: design effect %.2f\n", together, s.DesignEffect(256, icc))
-	// Output:
-	// correlation 1.00, design effect 2.74
-	// 43 together: design effect 1.49
+	drawn := map[string]int{}
+	order := s.Epoch(0)
+	for k := range order.Len() {
+		drawn[labels[order.At(k)]]++
+	}
+	fmt.Printf("cats %.0f %%, dogs %.0f %%\n", float64(drawn["cat"])/1000, float64(drawn["dog"])/1000)
+	// Output: cats 50 %, dogs 50 %
 }

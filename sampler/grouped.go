@@ -33,8 +33,8 @@ import (
 // An order takes up to 32 bytes per group, and the time of At grows with the
 // logarithm of the number of groups. The sampler keeps the orders of the last two
 // epochs.
-func Grouped(ends []int, seed uint64, options ...GroupOption) *GroupSampler {
-	g := &GroupSampler{groupConfig: newGroupConfig("Grouped", options), seed: seed}
+func Grouped(ends []int, seed uint64, options ...GroupOption) Sampler {
+	g := &grouped{groupConfig: newGroupConfig("Grouped", options), seed: seed}
 	g.starts = make([]int, 1, len(ends)+1)
 	for i, end := range ends {
 		if end < g.starts[i] {
@@ -45,16 +45,14 @@ func Grouped(ends []int, seed uint64, options ...GroupOption) *GroupSampler {
 	return g
 }
 
-// A GroupSampler is a [Sampler] made by [Grouped].
-type GroupSampler struct {
+type grouped struct {
 	groupConfig
 	starts []int // of the groups, then the number of samples
 	seed   uint64
 	orders recent[*groupOrder]
 }
 
-// Epoch gives every epoch its own order.
-func (g *GroupSampler) Epoch(epoch int) Order { return g.orders.of(epoch, g.order) }
+func (g *grouped) Epoch(epoch int) Order { return g.orders.of(epoch, g.order) }
 
 // groupOrder lays the shuffled groups on a line of all samples. Lanes are equal
 // parts of the line, and pools are parts of lanes.
@@ -69,7 +67,7 @@ type groupOrder struct {
 	poolGroups []int // the first group of every pool, as an index in groups
 }
 
-func (g *GroupSampler) order(epoch int) *groupOrder {
+func (g *grouped) order(epoch int) *groupOrder {
 	key := epochKey(forGroups, g.seed, epoch)
 	random := stream(key)
 	o := &groupOrder{n: g.starts[len(g.starts)-1], lanes: g.lanes, starts: g.starts, key: random.next()}

@@ -14,7 +14,7 @@ func TestLanesChangePoolsAtDifferentPlaces(t *testing.T) {
 		ends[i] = 10 * (i + 1)
 	}
 	for _, lanes := range []int{2, 8, 16} {
-		o := Grouped(ends, 1, Together(32), Lanes(lanes)).order(0)
+		o := Grouped(ends, 1, Together(32), Lanes(lanes)).(*grouped).order(0)
 		seen := map[int]bool{}
 		for lane := range lanes {
 			start := o.laneStart(lane)
@@ -34,7 +34,7 @@ func TestGroupOrderKeepsGroupsOnly(t *testing.T) {
 		ends[i] = (i + 1) << (strconv.IntSize - 12)
 	}
 	for _, together := range []int{1, 10} {
-		o := Grouped(ends, 1, Together(together), Lanes(8)).order(0)
+		o := Grouped(ends, 1, Together(together), Lanes(8)).(*grouped).order(0)
 		if words := len(o.groups) + len(o.ends) + len(o.poolEnds) + len(o.poolGroups); words > 4*(len(ends)+8) {
 			t.Errorf("%d together: %d words for %d groups", together, words, len(ends))
 		}

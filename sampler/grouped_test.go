@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -138,122 +137,6 @@ func TestEverySampleComesInEveryLane(t *testing.T) {
 		}
 	}
 	checkChi(t, "places", places, equally(n*epochs, len(places)))
-}
-
-// The variance of batches' means is the one that the design effect predicts.
-func TestDesignEffect(t *testing.T) {
-	testenv.OneGoroutine(t)
-	const groups, size, batch = 2048, 16, 64
-	ends := make([]int, groups)
-	values := make([]float64, groups*size)
-	for g := range ends {
-		ends[g] = (g + 1) * size
-		for i := range size {
-			values[g*size+i] = float64(g%7) + float64(mixed(g*size+i)%5) // partly of the group
-		}
-	}
-	for _, c := range []struct{ together, lanes int }{{4, 4}, {64, 1}, {8, 8}, {2048, 1}} {
-		s := sampler.Grouped(ends, 5, sampler.Together(c.together), sampler.Lanes(c.lanes))
-		icc := must(s.ICC(values))
-		mean, variance := moments(values)
-		var means []float64
-		for epoch := range 12 {
-			order := indices(s.Epoch(epoch))
-			for k := 0; k+batch <= len(order); k += batch {
-				sum := 0.0
-				for _, i := range order[k : k+batch] {
-					sum += values[i]
-				}
-				means = append(means, sum/batch-mean)
-			}
-		}
-		_, got := moments(means)
-		// Without replacement, from a finite number of samples.
-		got /= variance / batch * (1 - float64(batch)/float64(len(values)))
-		want := s.DesignEffect(batch, icc)
-		t.Logf("%d together in %d lanes, ICC %.3f: %.2f, computed %.2f", c.together, c.lanes, icc, got, want)
-		if math.Abs(got/want-1) > .12 {
-			t.Errorf("%d together in %d lanes: the design effect is %.3f, want %.3f", c.together, c.lanes, got, want)
-		}
-	}
-}
-
-// mixed gives numbers that look random.
-func mixed(i int) int { return sampler.Shuffle(1<<30, 3).Epoch(0).At(i) }
-
-func moments(values []float64) (mean, variance float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	for _, v := range values {
-		variance += (v - mean) * (v - mean) / float64(len(values))
-	}
-	return mean, variance
-}
-
-// The design effect equals one that was computed by hand, and TogetherFor keeps its
-// limit.
-func TestTogetherFor(t *testing.T) {
-	ends := make([]int, 18_000)
-	for i := range ends {
-		ends[i] = 80 * (i + 1)
-	}
-	s := sampler.Grouped(ends, 1, sampler.Together(32), sampler.Lanes(8))
-	if got, want := s.DesignEffect(256, .1), 1+25.5*(1./256-1./18000); math.Abs(got-want) > 1e-12 {
-		t.Errorf("the design effect is %v, want %v", got, want)
-	}
-	for _, c := range []struct {
-		batch       int
-		icc, effect float64
-		want        int
-	}{
-		{256, .1, 1.05, 62}, {256, 1, 1.05, 497}, {256, 0, 1.05, 1}, {256, -.1, 1.05, 1}, {1, 1, 1.05, 1},
-		{256, 1, 1, 2250}, {256, 1, 0, 2250}, {256, 1, 1e9, 1},
-	} {
-		got := s.TogetherFor(c.batch, c.icc, c.effect)
-		if got != c.want {
-			t.Errorf("TogetherFor(%d, %v, %v) is %d, want %d", c.batch, c.icc, c.effect, got, c.want)
-		}
-		if c.effect <= 1 {
-			continue
-		}
-		effect := func(together int) float64 {
-			return sampler.Grouped(ends, 1, sampler.Together(together), sampler.Lanes(8)).DesignEffect(c.batch, c.icc)
-		}
-		if effect(got) > c.effect || got > 1 && effect(got-1) <= c.effect {
-			t.Errorf("TogetherFor(%d, %v, %v) is %d: effects are %v with it and %v with one less", c.batch, c.icc, c.effect, got, effect(got), effect(max(1, got-1)))
-		}
-	}
-}
-
-func TestICC(t *testing.T) {
-	s := sampler.Grouped([]int{2, 4, 4, 6}, 1)
-	for _, c := range []struct {
-		values []float64
-		want   float64
-	}{
-		{[]float64{1, 1, 2, 2, 5, 5}, 1},
-		{[]float64{0, 1, 0, 1, 0, 1}, -1},
-		{[]float64{3, 3, 3, 3, 3, 3}, 0},
-		{[]float64{1, 2, 2, 3, 5, 6}, 49. / 55}, // mean squares of 26/3 between and 1/2 within
-	} {
-		if got := must(s.ICC(c.values)); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%v: got %v, want %v", c.values, got, c.want)
-		}
-	}
-	for want, c := range map[string]struct {
-		ends   []int
-		values []float64
-	}{
-		"sampler: ICC: 1 values for 2 samples": {[]int{1, 2}, make([]float64, 1)},
-		"sampler: ICC: 2 samples in 2 groups: want two groups or more, and two samples or more in one of them": {[]int{1, 2}, make([]float64, 2)},
-		"sampler: ICC: 3 samples in 1 groups: want two groups or more, and two samples or more in one of them": {[]int{3}, make([]float64, 3)},
-		"sampler: ICC: 0 samples in 0 groups: want two groups or more, and two samples or more in one of them": {nil, nil},
-	} {
-		if _, err := sampler.Grouped(c.ends, 1).ICC(c.values); err == nil || err.Error() != want {
-			t.Errorf("got error %v, want %s", err, want)
-		}
-	}
 }
 
 func TestGroupedRefusesWrongUse(t *testing.T) {

@@ -105,9 +105,7 @@ func (w *withoutReplacement) Identity() string {
 	return fmt.Sprintf("WeightedDistinct(%d weights %s, draws %d, seed %d)", len(w.weights), weights, w.draws, w.seed)
 }
 
-// Identity names a hash of the groups, [Together], [Lanes] and the seed. See
-// [Identified].
-func (g *GroupSampler) Identity() string {
+func (g *grouped) Identity() string {
 	lanes := ""
 	if g.lanes > 1 {
 		lanes = fmt.Sprintf(", lanes %d", g.lanes)

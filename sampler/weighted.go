@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -24,6 +25,29 @@ func Weighted(weights []float64, seed uint64, options ...DrawOption) (Sampler, e
 		return nil, err
 	}
 	return &weighted{newAlias(weights), n, seed}, nil
+}
+
+// Balanced draws every class with the same probability, with replacement, and every sample of
+// a class as often as the others: it is [Weighted] with 1/n for each sample of a class of n.
+// labels has the class of every sample, such as Labels of dataset.Folder.
+//
+// It is an error if there are no labels.
+func Balanced[L comparable](labels []L, seed uint64, options ...DrawOption) (Sampler, error) {
+	if len(labels) == 0 {
+		return nil, errors.New("sampler: Balanced: no labels")
+	}
+	sizes := map[L]int{}
+	for _, label := range labels {
+		sizes[label]++
+	}
+	weights := make([]float64, len(labels))
+	for i, label := range labels {
+		weights[i] = 1 / float64(sizes[label]) // infinite for NaN, which equals no label
+	}
+	if _, err := checkWeights("Balanced", weights); err != nil {
+		return nil, err
+	}
+	return &weighted{newAlias(weights), newDraws("Balanced", len(weights), options), seed}, nil
 }
 
 // checkWeights returns the number of positive weights.

@@ -3,6 +3,7 @@ package sampler_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/penstock-go/penstock/sampler"
@@ -166,5 +167,41 @@ func BenchmarkWeightedAt(b *testing.B) {
 	for b.Loop() {
 		order.At(k & (draws - 1))
 		k++
+	}
+}
+
+func TestBalancedGivesClassesEqualShares(t *testing.T) {
+	labels := make([]int, 1000)
+	for i := range labels {
+		labels[i] = min(i%10, 2) // 1, 1 and 8 in ten
+	}
+	weights := make([]float64, len(labels))
+	for i, label := range labels {
+		weights[i] = []float64{1. / 100, 1. / 100, 1. / 800}[label]
+	}
+	balanced, weighted := must(sampler.Balanced(labels, 5, sampler.Draws(9000))), must(sampler.Weighted(weights, 5, sampler.Draws(9000)))
+	drawn := indices(balanced.Epoch(3))
+	if !slices.Equal(drawn, indices(weighted.Epoch(3))) {
+		t.Error("differs from Weighted with a weight of 1/n for each sample of a class of n")
+	}
+	var shares [3]int
+	for _, i := range drawn {
+		shares[labels[i]]++
+	}
+	for label, n := range shares {
+		if n < 2800 || n > 3200 { // 3000 and more than four standard deviations
+			t.Errorf("class %d has %d of 9000 draws, want about 3000", label, n)
+		}
+	}
+	if got := must(sampler.Balanced([]string{"a", "b", "b"}, 1)).Epoch(0).Len(); got != 3 {
+		t.Errorf("%d draws, want 3", got)
+	}
+	for want, labels := range map[string][]float64{
+		"sampler: Balanced: no labels":                                         nil,
+		"sampler: Balanced: weight 1 is +Inf: want a finite number, 0 or more": {1, math.NaN()},
+	} {
+		if _, err := sampler.Balanced(labels, 1); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }

@@ -16,7 +16,7 @@
 // Samples of one block should be read together, because each block that is not in
 // memory costs a request. [sampler.Grouped] with [Dataset.Ends] shuffles in that way:
 // first the blocks, then the samples of some blocks together. Its lanes let each rank
-// read its own blocks, and its DesignEffect says how well the order mixes:
+// read its own blocks:
 //
 //	order := sampler.Grouped(ds.Ends(), seed, sampler.Together(64), sampler.Lanes(8))
 //

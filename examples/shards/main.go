@@ -92,10 +92,8 @@ func run(ctx context.Context, o options) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Eight blocks are mixed at a time, of about 30. The design effect says how much less a
-	// batch tells than one of a whole shuffle, if labels do not depend on the block.
+	// Eight blocks are mixed at a time, of about 30.
 	order := sampler.Grouped(ds.Ends(), 7, sampler.Together(8))
-	fmt.Printf("design effect of a batch: %.2f at an intraclass correlation of 0.01\n", order.DesignEffect(batchSize, 0.01))
 	l, err := loader.New(images, loader.Workers(o.workers), loader.BatchSize(batchSize), loader.Sampler(order))
 	if err != nil {
 		return nil, err

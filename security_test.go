@@ -103,6 +103,7 @@ var trusted = map[string]string{
 	"internal/npy":                    "a header has 64 KiB at most, and no more numbers than it has bytes",
 	"loader/internal/plan":            "encodes",
 	"sampler":                         "encodes",
+	"transform/sheet":                 "draws and encodes",
 	"transform/internal/raster":       "computes with pixels that are in memory",
 	"transform/internal/source":       "MaxPixels limits pictures",
 }

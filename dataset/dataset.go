@@ -16,7 +16,7 @@
 // # Adding a format
 //
 // Use [Func] if a function of the index can place a sample. Use [Map] if the
-// fields can be computed from those of another dataset. The program examples/list
+// fields can be computed from those of another dataset. The program examples/dataset
 // in the repository has a small dataset of files. Otherwise write a package with
 //
 //   - an Open function that finds the number of samples and their [Spec], from

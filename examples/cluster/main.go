@@ -33,7 +33,7 @@ import (
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usage"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 )
 
 func main() {

@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usage"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 )
 
 // makePart makes every n-th shard, with all processors. part is "i/n", with i from 0 to n-1.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/penstock-go/penstock/examples/train/shapes"
 )
 
 // Chance is 1/7. All 16 epochs of the program reach 0.89.
@@ -18,7 +20,11 @@ func TestTheNetLearnsShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer backend.Finalize()
-	accuracy, err := run(t.Context(), backend, options{images: 2100, epochs: 6, batch: 32})
+	dir, err := shapes.Folder(2100, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accuracy, err := run(backend, dir, 6, 32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +45,7 @@ func TestAFewImagesAreEnough(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := run(t.Context(), backend, options{dir: dir, epochs: 1, batch: 32}); err != nil {
+	if _, err := run(backend, dir, 1, 32); err != nil {
 		t.Error(err)
 	}
 	one := t.TempDir()
@@ -50,7 +56,7 @@ func TestAFewImagesAreEnough(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Join(one, "a"), 0o777), os.WriteFile(filepath.Join(one, "a", "1.jpg"), photo, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t.Context(), backend, options{dir: one, epochs: 1, batch: 32}); err == nil || !strings.Contains(err.Error(), "1 images: want some") {
+	if _, err := run(backend, one, 1, 32); err == nil || !strings.Contains(err.Error(), "1 images: want some") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,17 +1,10 @@
-// Images loads a folder of images as batches for a model, and shows how fast that is
-// and where the time goes. It draws the first batch in batch.png. With its own images it
-// takes less than a second.
+// Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes. It
+// draws the first batch in batch.png. With the project's own images it takes less than a second.
 //
-//	go run ./examples/images [-dir DIR] [-workers N|auto] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE]
+//	go run ./examples/images [-dir DIR] [-workers N] [-auto] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE]
 //
-// With -workers auto the loader finds the number of workers itself, and says what it has
-// chosen; that takes some seconds, so give it -epochs 200.
-//
-// DIR has a folder per class. Without it, the images are the project's own; one
-// of them is damaged on purpose, to show that it is left out and named.
-//
-// With -sheet "" nothing is drawn. With -trace it writes a timeline, to be opened in https://ui.perfetto.dev, and lists
-// the slowest images. What the loader does while it works is in examples/live.
+// DIR has a folder per class. One of the project's own images is damaged on purpose, to show that it is left out and
+// named. With -auto the loader finds the number of workers itself, which takes some seconds: give it -epochs 200.
 package main
 
 import (
@@ -19,52 +12,63 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"os"
 	"os/signal"
 	"runtime"
+	"time"
 
-	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/usage"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/trace"
+	"github.com/penstock-go/penstock/transform"
+	"github.com/penstock-go/penstock/transform/sheet"
 )
 
-// options are what the flags say.
-type options struct {
-	dir             string
-	workers         count
-	batch, epochs   int
-	train           bool
-	sheet, timeline string
-}
+var (
+	dir      = flag.String("dir", "examples/images/photos", "`folder` of images, with a folder per class")
+	workers  = flag.Int("workers", runtime.GOMAXPROCS(0), "`goroutines` that assemble batches")
+	auto     = flag.Bool("auto", false, "let the loader find the number of workers")
+	size     = flag.Int("batch", 16, "`images` per batch")
+	epochs   = flag.Int("epochs", 3, "how many `times` to load all images")
+	train    = flag.Bool("train", false, "the training preset: random crops and flips")
+	drawing  = flag.String("sheet", "batch.png", "PNG `file` for a drawing of the first batch; none if empty")
+	timeline = flag.String("trace", "", "`file` for a timeline, to be opened in https://ui.perfetto.dev; none if empty")
+)
 
 func main() {
-	o := options{workers: count(runtime.GOMAXPROCS(0))}
-	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
-	flag.Var(&o.workers, "workers", "`goroutines` that assemble batches, or auto: the loader finds their number")
-	usage.Int(&o.batch, "batch", 16, 1, "`images` per batch")
-	usage.Int(&o.epochs, "epochs", 3, 1, "how many `times` to load all images")
-	flag.BoolVar(&o.train, "train", false, "the training preset: random crops and flips")
-	usage.Output(&o.sheet, "sheet", "batch.png", "PNG `file` for a drawing of the first batch; none if empty", ".png", "")
-	usage.Output(&o.timeline, "trace", "", "`file` for a timeline for https://ui.perfetto.dev; none by default")
-	usage.Parse("Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes.")
-
+	log.SetFlags(0)
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, o); err != nil {
-		usage.Fatal(err)
+	if err := run(ctx); err != nil {
+		log.Fatal(err)
 	}
 }
 
-// run loads the images, and then says where the time went.
-func run(ctx context.Context, o options) (err error) {
-	photos, ds, err := open(o.dir, o.train)
+func run(ctx context.Context) (err error) {
+	photos, err := dataset.ImageFolder(os.DirFS(*dir))
+	if err != nil {
+		return fmt.Errorf("-dir %s: %w", *dir, err)
+	}
+	preset := transform.Eval(224)
+	if *train {
+		preset = transform.Train(224)
+	}
+	ds, err := transform.Images(photos, preset)
 	if err != nil {
 		return err
 	}
-	options, slow := o.loading(), trace.Slowest(5)
-	if o.timeline != "" {
-		f, err := os.Create(o.timeline)
+	options := []loader.Option{loader.Workers(*workers), loader.BatchSize(*size), loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit)}
+	if *auto {
+		options[0] = loader.Workers(loader.Auto)
+	}
+	slow := trace.Slowest(5)
+	if *timeline != "" {
+		f, err := os.Create(*timeline)
 		if err != nil {
 			return err
 		}
@@ -76,27 +80,62 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }() // which ends the timeline
-	fmt.Printf("%s in %s\n%v\n\n", figures.Count(photos.Len(), "image", "images"), figures.Count(len(photos.Classes()), "class", "classes"), ds)
+	fmt.Printf("%d images in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
-	first, release, took, err := load(ctx, l, o.epochs, photos.Len())
-	defer release()
-	if err != nil {
+	progress := mpb.New(mpb.WithOutput(os.Stderr)) // silent if that is not a terminal
+	bar := progress.AddBar(int64(*epochs*photos.Len()),
+		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
+		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
+	var first *loader.Batch
+	begun := time.Now()
+	for batch, failed := range l.Epochs(ctx, 0, *epochs) {
+		if failed != nil {
+			err = failed
+			break
+		}
+		if first == nil {
+			first = batch.Copy() // the memory of batch is used again
+		}
+		bar.IncrBy(batch.Len())
+	}
+	took, s := time.Since(begun), l.Stats()
+	bar.Abort(false) // images that are left out are missing
+	progress.Wait()
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	report(os.Stdout, l.Stats(), took, o.dir == "")
-	if o.timeline != "" {
-		fmt.Printf("\nthe timeline is in %s; the slowest images were\n\n%v\n", o.timeline, slow)
+
+	fmt.Printf("%.0f images/s with %d workers, first batch after %v\n\n%v",
+		float64(s.Samples)/took.Seconds(), s.Workers, s.Wait.First.Round(time.Microsecond), s)
+	named := map[int]bool{}
+	for _, failure := range s.Failures {
+		if !named[failure.Index] {
+			fmt.Println("left out:", failure)
+		}
+		named[failure.Index] = true
+	}
+	if *timeline != "" {
+		fmt.Printf("\nthe timeline is in %s; the slowest images were\n\n%v\n", *timeline, slow)
 	}
 	if ctx.Err() != nil {
-		s := l.Stats()
-		return fmt.Errorf("interrupted after %d of %d images", s.Samples+s.Dropped, o.epochs*photos.Len())
+		return fmt.Errorf("interrupted after %d of %d images", s.Samples+s.Dropped, *epochs*photos.Len())
 	}
-	if o.sheet == "" || first == nil {
+	if *drawing == "" || first == nil {
 		return nil
 	}
-	if err := drawSheet(o.sheet, first, photos.Classes()); err != nil {
-		return err
+	fmt.Println("the first batch is drawn in", *drawing)
+	return draw(*drawing, first, photos.Classes())
+}
+
+// draw draws the images of a batch with their classes.
+func draw(path string, batch *loader.Batch, classes []string) error {
+	const size, columns = 224, 4
+	images, labels := loader.Values[float32](batch, "image"), loader.Values[int64](batch, "label") // (n, 3, 224, 224), (n)
+	s := sheet.New(columns, (batch.Len()+columns-1)/columns, size, size)
+	s.Mean, s.Std = transform.ImageNetMean, transform.ImageNetStd
+	for k, label := range labels {
+		s.Image(k, images[k*3*size*size:], size, size)
+		s.Caption(k, classes[label])
 	}
-	fmt.Println("the first batch is drawn in", o.sheet)
-	return nil
+	return s.Save(path)
 }

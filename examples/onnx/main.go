@@ -19,9 +19,9 @@ import (
 	"runtime"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/examples/onnx/ort"
-	"github.com/penstock-go/penstock/internal/usage"
 )
 
 // options are what the flags say.

@@ -1,19 +1,10 @@
-// Preprocess turns a folder of images into one file of tensors, or of whole photos
-// that decode faster, and shows how much faster that loads. With its own images it makes
-// images.packed, in a second.
+// Preprocess packs a folder of images into one file: resized tensors, or with -photos whole photos that decode faster
+// than JPEG files (docs/packed-photos.md). Then it loads the file, and says how much faster that is.
 //
-//	go run ./examples/preprocess [-dir DIR] [-out FILE] [-size N] [-dtype uint8|float32]
-//	                             [-photos fast|small] [-workers N] [-skip]
-//	go run ./examples/preprocess -verify -out FILE
+//	go run ./examples/preprocess [-dir DIR] [-out FILE] [-size N] [-photos fast|small]
 //
-// With -photos the JPEG files are packed without loss (docs/packed-photos.md), so
-// that training can still crop and augment them; -size and -dtype are then only how
-// they are loaded at the end.
-//
-// DIR has a folder per class. Without it, the images are the project's own; one
-// of them is damaged on purpose, and left out. After an interrupt or a kill the
-// same command continues where it stopped, and makes the same file. If the file
-// exists and was made with the same options, it is only loaded.
+// Damaged images are left out and named. After an interrupt or a kill the same command continues where it stopped, and
+// makes the same file. A file that is complete is only loaded: remove it to make it in another way.
 package main
 
 import (
@@ -22,118 +13,134 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"log"
 	"os"
 	"os/signal"
-	"runtime"
+	"path/filepath"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/images/photos"
-	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/usage"
+	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
 )
 
-const batch = 32 // images
+var (
+	dir    = flag.String("dir", "examples/images/photos", "`folder` of images, with a folder per class")
+	out    = flag.String("out", "images.packed", "`file` to make")
+	size   = flag.Int("size", 224, "height and width of a tensor in `pixels`")
+	photos = flag.String("photos", "", "fast or small: pack whole photos without loss, instead of tensors")
+)
 
 func main() {
-	var dir, out, dtype, whole string
-	var size, workers int
-	usage.Folder(&dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
-	usage.NewFile(&out, "out", "images.packed", "`file` to make, in a folder that exists")
-	usage.Int(&size, "size", 224, 1, "height and width of a tensor in pixels; the shorter side of an image is first resized to 8/7 of it")
-	usage.Choice(&dtype, "dtype", "uint8", "uint8: pixels, which are normalised when they are loaded; float32: normalised values, four times as large", "uint8", "float32")
-	usage.Choice(&whole, "photos", "", "fast or small: pack whole photos without loss, instead of tensors; fast decodes faster, small takes about as many bytes as JPEG files", "fast", "small")
-	usage.Int(&workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that decode or pack images")
-	skip := flag.Bool("skip", false, "leave damaged images out, instead of stopping at the first; always on without -dir")
-	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")
-	usage.Parse("Preprocess turns a folder of images into one file of tensors, or of whole photos that decode faster, and shows how much faster that loads.")
-
+	log.SetFlags(0)
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	var err error
-	if *check {
-		if _, err := os.Stat(out); err != nil {
-			usage.Fatal(usage.Errorf("-out: %w", err))
-		}
-		err = verify(ctx, out, workers, batch)
-	} else {
-		j := job{files: os.DirFS(dir), out: out, size: size, dtype: dtype, photos: whole, workers: workers, batch: batch, skip: *skip}
-		if dir == "" {
-			j.files, j.skip = photos.Files, true
-		}
-		err = run(ctx, j)
-	}
+	err := run(ctx)
 	if ctx.Err() != nil {
-		err = errors.New("interrupted; the same command continues, because what is packed is saved")
+		err = errors.New("interrupted; the same command continues")
 	}
 	if err != nil {
-		usage.Fatal(err)
+		log.Fatal(err)
 	}
 }
 
-// run makes the file unless it exists, and loads it.
-func run(ctx context.Context, j job) error {
-	photos, err := dataset.ImageFolder(j.files)
+func run(ctx context.Context) error {
+	folder, err := dataset.ImageFolder(os.DirFS(*dir))
 	if err != nil {
 		return err
 	}
-	var rate float64
-	switch _, err := os.Stat(j.out); {
-	case err == nil:
-		if err := j.same(photos); err != nil {
+	if _, err := os.Stat(*out); errors.Is(err, fs.ErrNotExist) {
+		if err := pack(ctx, folder); err != nil {
 			return err
 		}
-		fmt.Printf("%s exists already\n", j.out)
-	case errors.Is(err, fs.ErrNotExist):
-		if rate, err = produce(ctx, j, photos); err != nil {
-			return err
-		}
-	default:
-		return err
 	}
-	first, second, err := load(ctx, j)
+	file, err := packed.Open(os.DirFS(filepath.Dir(*out)), filepath.Base(*out))
 	if err != nil {
 		return err
 	}
-	if rate > 0 {
-		fmt.Printf("%8.0f images/s from the image files, while packing them\n", rate)
+	fmt.Printf("%s: %d samples of %d classes, %v\n", *out, file.Len(), len(file.Classes()), file.Spec())
+	steps := []transform.Item{transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
+	whole := []transform.Item{transform.Resize(*size * 8 / 7), transform.CenterCrop(*size), steps[0], steps[1]}
+	if file.Spec()[0].Ragged { // files of photos
+		steps = whole
 	}
-	fmt.Printf("%8.0f images/s from %s, with every checksum compared\n%8.0f images/s in a second epoch\n", first, j.out, second)
+	for _, from := range []struct {
+		name  string
+		ds    dataset.Dataset
+		steps []transform.Item
+	}{{*dir, folder, whole}, {*out, file, steps}} {
+		ds, err := transform.Images(from.ds, from.steps...)
+		if err != nil {
+			return err
+		}
+		l, err := loader.New(ds, loader.BatchSize(16), loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
+		if err != nil {
+			return err
+		}
+		begun := time.Now()
+		for _, err := range l.Epochs(ctx, 0, 3) {
+			if err != nil {
+				return errors.Join(err, l.Close())
+			}
+		}
+		fmt.Printf("%8.0f images/s from %s\n", float64(l.Stats().Samples)/time.Since(begun).Seconds(), from.name)
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// produce makes the file with a progress bar, and returns images per second.
-func produce(ctx context.Context, j job, photos *dataset.Folder) (float64, error) {
-	progress := mpb.New(mpb.WithOutput(os.Stderr))
-	bar := progress.AddBar(int64(photos.Len()),
-		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
-		mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
-	begun, from := time.Now(), -1
-	result, err := j.pack(ctx, photos, func(next int) {
-		if from < 0 {
-			from = next
-		}
-		bar.SetCurrent(int64(next))
-	})
-	took := time.Since(begun)
-	bar.Abort(false) // does nothing to a bar that is complete
-	progress.Wait()
+// pack makes the file, or what is missing of it.
+func pack(ctx context.Context, folder *dataset.Folder) error {
+	var ds dataset.Dataset
+	var err error
+	switch *photos {
+	case "":
+		ds, err = transform.Images(folder, transform.Resize(*size*8/7), transform.CenterCrop(*size), transform.PILToTensor())
+	case "fast":
+		ds, err = packed.Photos(folder, packed.Fast)
+	case "small":
+		ds, err = packed.Photos(folder, packed.Small)
+	default:
+		err = fmt.Errorf("-photos %s: want fast or small", *photos)
+	}
 	if err != nil {
-		if result.packed > 0 {
-			err = fmt.Errorf("%w\nsaved: %s; the same command continues after that", err, figures.Count(result.packed, "image", "images"))
+		return err
+	}
+	l, err := loader.New(ds, loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	source := fmt.Sprintf("%s %d %s", *dir, *size, *photos) // another one is not continued
+	w, err := packed.Create(ctx, *out, ds.Spec(), packed.Classes(folder.Classes()...), packed.Names(folder.Name), packed.Origin(source))
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	progress := mpb.New(mpb.WithOutput(os.Stderr)) // silent if that is not a terminal
+	bar := progress.AddBar(int64(ds.Len()), mpb.PrependDecorators(decor.CountersNoUnit("%d / %d images")))
+	defer progress.Wait()
+	defer bar.Abort(false)
+	from := l.Position(0)
+	from.Draw = w.Next() // what earlier runs have packed; without a sampler, draw i is sample i
+	for batch, err := range l.From(ctx, from, 1) {
+		if err != nil {
+			return err
 		}
-		return 0, err
+		if err := w.AppendBatch(batch.Indices(), batch); err != nil {
+			return err
+		}
+		bar.SetCurrent(int64(w.Next()))
 	}
-	fmt.Printf("%s in %s", figures.Count(result.packed, "image", "images"), j.out)
-	if from > 0 {
-		fmt.Printf(", the first %d of the folder from an earlier run", from)
+	for _, failure := range l.Stats().Failures {
+		fmt.Println("left out:", failure)
 	}
-	fmt.Println()
-	for _, s := range result.skipped {
-		fmt.Printf("left out: %s: %s\n", photos.Name(s.index), s.reason)
-	}
-	return float64(photos.Len()-max(from, 0)) / took.Seconds(), nil
+	return w.Finish()
 }

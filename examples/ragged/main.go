@@ -8,10 +8,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"log"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -28,9 +28,9 @@ var sentences = []string{
 }
 
 func main() {
-	usage.Parse("Ragged loads sentences of different lengths in batches with and without padding.")
+	log.SetFlags(0)
 	if err := run(); err != nil {
-		usage.Fatal(err)
+		log.Fatal(err)
 	}
 }
 

@@ -14,25 +14,25 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"log"
 	"os"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 )
 
 func main() {
-	var state string
-	var kill, workers int
-	usage.Output(&state, "state", "resume.json", "`file` that holds the position")
-	usage.Int(&kill, "kill", -1, -1, "number of `batches` after which to die, in the middle of the next one; never if -1")
-	usage.Int(&workers, "workers", 2, 0, "`goroutines` that assemble batches")
-	usage.Parse("Resume shows how a run that was killed resumes exactly where it stopped.")
-	if err := run(state, kill, workers); err != nil {
-		usage.Fatal(err)
+	log.SetFlags(0)
+	state := flag.String("state", "resume.json", "`file` that holds the position")
+	kill := flag.Int("kill", -1, "number of `batches` after which to die, in the middle of the next one; never if -1")
+	workers := flag.Int("workers", 2, "`goroutines` that assemble batches")
+	flag.Parse()
+	if err := run(*state, *kill, *workers); err != nil {
+		log.Fatal(err)
 	}
 }
 

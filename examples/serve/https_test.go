@@ -12,7 +12,7 @@ import (
 func TestTrainersReadOverTLSWithAToken(t *testing.T) {
 	ca := authority.New(t)
 	cert, key := ca.Issue(t, "service")
-	small := []string{"-size", "32", "-batch", "8"}
+	small := []string{"-dir", "../images/photos", "-size", "32", "-batch", "8"}
 	want, err := program(t, append(small, "-local")...).Output()
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/examples/train/shapes"
 )
 
 // replicas starts replicas, of which one at a time is killed and comes back, until the

@@ -3,16 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/authority"
-	"github.com/penstock-go/penstock/loader"
 )
 
 // This test's program is also the replicas and the trainers.
@@ -68,7 +65,7 @@ func (r *replica) kill() {
 func TestTrainersReadOverTLSOfAPrivateAuthority(t *testing.T) {
 	ca := authority.New(t)
 	cert, key := ca.Issue(t, "service")
-	small := []string{"-size", "32"}
+	small := []string{"-dir", "../images/photos", "-size", "32"}
 	r := &replica{address: "127.0.0.1:0", args: append(small, "-cert", cert, "-key", key, "-ca", ca.File())}
 	if err := r.start(t); err != nil {
 		t.Fatal(err)
@@ -87,20 +84,5 @@ func TestTrainersReadOverTLSOfAPrivateAuthority(t *testing.T) {
 	stranger.Stderr = nil
 	if got, err := stranger.Output(); err == nil {
 		t.Errorf("without a certificate: got %q", got)
-	}
-}
-
-func TestAnImageThatIsLeftOutIsLoggedOnce(t *testing.T) {
-	var text bytes.Buffer
-	trace := leftOut(slog.New(slog.NewTextHandler(&text, nil)))
-	for _, e := range []*loader.SampleError{
-		{Index: 3, Name: "bad.png", Err: errors.New("no image")},
-		{Index: 3, Name: "bad.png", Err: errors.New("no image"), Epoch: 1},
-		{Index: 4, Name: "far.png", Err: os.ErrDeadlineExceeded}, // may pass
-	} {
-		trace.SampleFailed(e)
-	}
-	if got := text.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "image=bad.png") || !strings.Contains(got, "no image") {
-		t.Errorf("got %q", got)
 	}
 }

@@ -1,12 +1,10 @@
-// Shards trains a classifier from tar shards on a web server, with a cache on the local
-// disk, and goes on after a kill.
+// Shards packs images into tar shards for WebDataset, and loads them from a web server: read ahead, in blocks, and
+// with a cache on the local disk, so that the second epoch asks the server for nothing.
 //
-//	go run ./examples/shards -kill 70   # packs images into shards, and dies after 70 steps
-//	go run ./examples/shards            # goes on with the next step
+//	go run ./examples/shards [-dir DIR] [-work DIR]
 //
-// It writes into the folder shards-example (-dir), and takes a few seconds. Remove the folder to
-// start anew. The server is in this program, and answers as late as one that is far away. The weights
-// are the same bit for bit as without the kill, and for any number of -workers.
+// It writes the shards, their index and the cache into the folder shards-example (-work). The server is in this
+// program, and answers as late as one that is far away.
 package main
 
 import (
@@ -14,131 +12,136 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log"
+	"net"
+	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/objects/cache"
+	"github.com/penstock-go/penstock/dataset/objects/prefetch"
 	"github.com/penstock-go/penstock/dataset/shards"
-	"github.com/penstock-go/penstock/examples/internal/shapes"
-	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 	"github.com/penstock-go/penstock/transform"
 )
 
-// options are what the flags say.
-type options struct {
-	dir     string
-	images  int
-	epochs  int
-	workers int
-	kill    int
-	latency time.Duration
-}
+var (
+	dir  = flag.String("dir", "examples/images/photos", "`folder` of images, with a folder per class")
+	work = flag.String("work", "shards-example", "`folder` for the shards and the cache")
+)
 
 func main() {
-	var o options
-	usage.NewFolder(&o.dir, "dir", "shards-example", "`folder` for the shards, the cache and the state of the training")
-	usage.Int(&o.images, "images", 2100, len(shapes.Names), "how many `images` to draw")
-	usage.Int(&o.epochs, "epochs", 3, 1, "`epochs` in all")
-	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
-	usage.Int(&o.kill, "kill", 0, 0, "number of `steps` after which to die; never if 0")
-	flag.DurationVar(&o.latency, "latency", 30*time.Millisecond, "median time until the server answers")
-	usage.Parse("Shards trains a classifier from tar shards on a web server, and goes on after a kill.")
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	_, err := run(ctx, o)
-	switch {
-	case errors.Is(err, errKilled):
-		fmt.Println("killed; run again without -kill")
-	case ctx.Err() != nil:
-		usage.Fatal(errors.New("interrupted; the same command goes on with the next step"))
-	case err != nil:
-		usage.Fatal(err)
+	log.SetFlags(0)
+	flag.Parse()
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
 	}
 }
 
-var errKilled = errors.New("killed")
-
-// run packs, serves and trains, and returns the trained weights.
-func run(ctx context.Context, o options) (*model, error) {
-	if o.latency < 0 {
-		return nil, usage.Errorf("-latency %v: want 0s or more", o.latency)
-	}
-	web := filepath.Join(o.dir, "web")
-	if err := pack(ctx, web, o.images); err != nil {
-		return nil, err
-	}
-	server, err := serve(web, o.latency)
-	if err != nil {
-		return nil, err
-	}
-	defer server.Close()
-	store, err := openStore(server.URL(), filepath.Join(o.dir, "cache"))
-	if err != nil {
-		return nil, err
-	}
-	defer store.Close()
-	fields := []shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")}
-	ds, err := shards.OpenSaved(ctx, store, shards.WebDataset(), []string{"train-*.tar"}, filepath.Join(o.dir, "index"), fields, shards.BlockSize(256<<10))
-	if err != nil {
-		return nil, err
-	}
-	fmt.Printf("%d samples in %d blocks\n", ds.Len(), len(ds.Ends()))
-	images, err := transform.Images(ds, transform.Resize([2]int{side, side}), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
-	if err != nil {
-		return nil, err
-	}
-	// Eight blocks are mixed at a time, of about 30.
-	order := sampler.Grouped(ds.Ends(), 7, sampler.Together(8))
-	l, err := loader.New(images, loader.Workers(o.workers), loader.BatchSize(batchSize), loader.Sampler(order))
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	m, err := train(ctx, l, o)
-	store.report(server)
-	return m, err
-}
-
-// pack draws images and packs them into shards, unless that is done. It goes on where an
-// earlier run was killed.
-func pack(ctx context.Context, web string, images int) error {
-	done := filepath.Join(web, "index.txt")
-	if _, err := os.Stat(done); err == nil {
-		return nil
-	}
-	folder, err := shapes.Folder(images, 1)
-	if err != nil {
-		return err
-	}
-	drawn, err := dataset.ImageFolder(os.DirFS(folder))
-	if err != nil {
-		return err
-	}
+// pack writes the images of the folder as shards, in a random order, and returns the shards' names. A call that was
+// interrupted is continued by the next one.
+func pack(ctx context.Context, web string) (names []string, err error) {
 	if err := os.MkdirAll(web, 0o777); err != nil {
-		return err
+		return nil, err
 	}
-	order, err := dataset.Subset(drawn, shuffled(drawn.Len()))
+	photos, err := dataset.ImageFolder(os.DirFS(*dir))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
-	if err := shards.WriteTar(ctx, filepath.Join(web, "train-%04d.tar"), order, columns, shards.MaxShardBytes(1<<20), shards.Origin(folder)); err != nil {
-		return err
-	}
-	return writeList(done, web)
-}
-
-// shuffled is a random order, so that a block has images of all classes.
-func shuffled(n int) []int {
-	order := sampler.Shuffle(n, 3).Epoch(0)
-	list := make([]int, n)
+	order, list := sampler.Shuffle(photos.Len(), 3).Epoch(0), make([]int, photos.Len())
 	for k := range list {
 		list[k] = order.At(k)
 	}
-	return list
+	mixed, err := dataset.Subset(photos, list) // so that a block has images of all classes
+	if err != nil {
+		return nil, err
+	}
+	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
+	complete := filepath.Join(web, "complete")
+	if _, err := os.Stat(complete); err != nil {
+		err := shards.WriteTar(ctx, filepath.Join(web, "train-%04d.tar"), mixed, columns, shards.MaxShardBytes(256<<10), shards.Origin(*dir))
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(complete, nil, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	paths, err := filepath.Glob(filepath.Join(web, "train-*.tar"))
+	for _, path := range paths {
+		names = append(names, filepath.Base(path))
+	}
+	return names, err
+}
+
+func run(ctx context.Context) (err error) {
+	web := filepath.Join(*work, "web")
+	names, err := pack(ctx, web)
+	if err != nil {
+		return err
+	}
+	var requests atomic.Int64
+	files := http.FileServer(http.Dir(web))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		time.Sleep(30 * time.Millisecond)
+		files.ServeHTTP(w, r)
+	})}
+	go server.Serve(listener)
+	defer server.Close()
+
+	remote, err := objects.HTTP("http://"+listener.Addr().String(), objects.Names(names...))
+	if err != nil {
+		return err
+	}
+	client, err := objects.NewClient(remote) // which asks again, and a second server if there is one
+	if err != nil {
+		return err
+	}
+	// The server has another port in every run, so the cache is told that it is the same.
+	cached, err := cache.New(client, filepath.Join(*work, "cache"), 64<<20, cache.BlockSize(1<<20), cache.Identity("shards"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cached.Close()) }()
+	ahead, err := prefetch.New(cached)
+	if err != nil {
+		return err
+	}
+	fields := []shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")}
+	ds, err := shards.OpenSaved(ctx, ahead, shards.WebDataset(), names, filepath.Join(*work, "index"), fields, shards.BlockSize(64<<10))
+	if err != nil {
+		return err
+	}
+	images, err := transform.Images(ds, transform.Train(224))
+	if err != nil {
+		return err
+	}
+	order := sampler.Grouped(ds.Ends(), 7, sampler.Together(8)) // of whole blocks, eight of them mixed at a time
+	l, err := loader.New(images, loader.BatchSize(8), loader.Sampler(order), loader.OnError(loader.Skip, loader.NoLimit))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for epoch := range 2 {
+		begun, before, n := time.Now(), requests.Load(), 0
+		for batch, err := range l.Epoch(ctx, epoch) {
+			if err != nil {
+				return err
+			}
+			n += batch.Len()
+		}
+		fmt.Printf("epoch %d: %d images in %v, %d requests\n", epoch, n, time.Since(begun).Round(time.Millisecond), requests.Load()-before)
+	}
+	fmt.Printf("ahead: %v\ncache: %v\n", ahead.Stats(), cached.Stats())
+	return nil
 }

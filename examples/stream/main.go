@@ -3,168 +3,147 @@
 //	go run ./examples/stream -kill 20   # dies in the middle of its 21st batch
 //	go run ./examples/stream            # goes on with that batch
 //
-// It writes into the folder stream-example (-dir), and takes a second. Remove the folder to start
-// anew. A producer appends lines of JSON to a log. The loop reads them in batches, shuffled in
-// windows. The weights at the end are the same bit for bit as without the kill, and for
-// any number of -workers.
+// It writes into the folder stream-example (-dir); remove it to start anew. A goroutine appends lines of JSON to a log;
+// the loop reads them, shuffled in windows. The weights at the end are the same bit for bit as without the kill.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
-	"io/fs"
+	"io"
+	"log"
+	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
-	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 )
 
-// options are what the flags say.
-type options struct {
-	dir     string
-	lines   int
-	workers int
-	kill    int
-	die     func()
+// A tail is a log that is read while it is written: at its end Read waits until all lines are written.
+type tail struct {
+	*os.File
+	written chan struct{}
+}
+
+func (t tail) Read(p []byte) (int, error) {
+	n, err := t.File.Read(p)
+	for ; err == io.EOF; n, err = t.File.Read(p) {
+		select {
+		case <-t.written:
+			return t.File.Read(p)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return n, err
+}
+
+// produce writes the log, a few lines at a time: those of an earlier run again, as they are.
+func produce(path string, written chan struct{}) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	defer close(written)
+	for n := range 5000 {
+		r := rand.New(rand.NewPCG(1, uint64(n)))
+		x := 2*r.Float64() - 1
+		if _, err = fmt.Fprintf(f, `{"x": %g, "y": %g}`+"\n", x, 3*x+1+0.1*r.NormFloat64()); err != nil {
+			break
+		}
+		time.Sleep(time.Duration(n%25/24) * time.Millisecond)
+	}
+	return err
 }
 
 func main() {
-	var o options
-	usage.NewFolder(&o.dir, "dir", "stream-example", "`folder` for the log, the spool and the state of the training")
-	usage.Int(&o.lines, "lines", 5000, 1, "number of `lines` that the producer writes in all")
-	usage.Int(&o.workers, "workers", 2, 0, "`goroutines` that assemble batches")
-	usage.Int(&o.kill, "kill", -1, -1, "number of `batches` after which to die, in the middle of the next one; never if -1")
-	usage.Parse("Stream trains on a stream while it comes in, and goes on exactly after a kill.")
-	o.die = func() {
-		fmt.Println("killed; run again without -kill")
-		os.Exit(0) // nothing is closed
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	_, err := run(ctx, o)
-	if ctx.Err() != nil {
-		err = errors.New("interrupted; the same command goes on with the next batch")
-	}
-	if err != nil {
-		usage.Fatal(err)
+	log.SetFlags(0)
+	dir := flag.String("dir", "stream-example", "`folder` for the log, the spool and the state of the training")
+	workers := flag.Int("workers", 2, "`goroutines` that assemble batches")
+	kill := flag.Int("kill", -1, "number of `batches` after which to die, in the middle of the next one; never if -1")
+	flag.Parse()
+	if err := errors.Join(os.MkdirAll(*dir, 0o777), run(*dir, *workers, *kill)); err != nil {
+		log.Fatal(err)
 	}
 }
 
-var errKilled = errors.New("killed")
-
-// A state is what a training program saves: its weights, and where it is in the stream.
-type state struct {
-	Weights  [2]float64
-	Position loader.Position
-}
-
-func run(ctx context.Context, o options) (weights [2]float64, err error) {
-	follow, err := produce(ctx, filepath.Join(o.dir, "log.jsonl"), o.lines)
+func run(dir string, workers, kill int) (err error) {
+	path, written := filepath.Join(dir, "log.jsonl"), make(chan struct{})
+	produced := make(chan error, 1)
+	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o666)
 	if err != nil {
-		return weights, err
+		return err
 	}
-	defer follow.Close()
-	ds, err := stream.New(stream.Lines(follow, "json"), filepath.Join(o.dir, "spool"), stream.Window(1000), stream.MaxBytes(64<<20))
+	go func() { produced <- produce(path, written) }()
+	defer file.Close()
+	ds, err := stream.New(stream.Lines(tail{file, written}, "json"), filepath.Join(dir, "spool"), stream.Window(1000), stream.MaxBytes(64<<20))
 	if err != nil {
-		return weights, err
+		return err
 	}
-	defer func() {
-		follow.stop() // ends a Read that waits for the producer
-		err = errors.Join(err, ds.Close())
-	}()
-	points, err := dataset.Map(ds, dataset.Spec{{Name: "x", Dtype: dataset.Float64}, {Name: "y", Dtype: dataset.Float64}}, parse)
+	defer func() { err = errors.Join(err, <-produced, ds.Close()) }()
+	points, err := dataset.Map(ds, dataset.Spec{{Name: "x", Dtype: dataset.Float64}, {Name: "y", Dtype: dataset.Float64}},
+		func(dst, src dataset.Slot) error { // in a worker
+			var p struct{ X, Y float64 }
+			err := json.Unmarshal(dataset.Row[byte](src, 0), &p)
+			dataset.Set(dst, 0, p.X)
+			dataset.Set(dst, 1, p.Y)
+			return err
+		})
 	if err != nil {
-		return weights, err
+		return err
 	}
-	l, err := loader.New(points, loader.BatchSize(50), loader.Workers(o.workers))
+	l, err := loader.New(points, loader.BatchSize(50), loader.Workers(workers))
 	if err != nil {
-		return weights, err
+		return err
 	}
 	defer l.Close()
-
-	file := filepath.Join(o.dir, "state.json")
-	at, err := load(file, l)
-	if err != nil {
-		return weights, err
+	var at struct { // what a training program saves
+		Weights  [2]float64
+		Position loader.Position
 	}
-	done := 0
-	for batch, err := range l.From(ctx, at.Position, 1) {
-		if err != nil {
-			return weights, err
+	at.Position = l.Position(0)
+	saved := filepath.Join(dir, "state.json")
+	if text, err := os.ReadFile(saved); err == nil {
+		if err := json.Unmarshal(text, &at); err != nil {
+			return fmt.Errorf("%s: %w", saved, err)
 		}
-		if done++; done-1 == o.kill {
-			o.die()
-			return at.Weights, errKilled
+		fmt.Printf("goes on after %d lines\n", at.Position.Draw)
+	}
+	for batch, err := range l.From(context.Background(), at.Position, 1) {
+		if err != nil {
+			return err
+		}
+		if kill--; kill == -1 {
+			log.Print("killed; run again without -kill")
+			os.Exit(0) // nothing is closed
 		}
 		step(&at.Weights, loader.Values[float64](batch, "x"), loader.Values[float64](batch, "y"))
 		at.Position = batch.Position()
-		if err := save(file, at); err != nil {
-			return weights, err
+		text, err := json.Marshal(at)
+		if err := errors.Join(err, os.WriteFile(saved+".new", text, 0o666), os.Rename(saved+".new", saved)); err != nil {
+			return err
 		}
 		if err := ds.Commit(at.Position.Draw); err != nil { // the spool needs no earlier records
-			return weights, err
-		}
-		if batch.Number()%10 == 9 {
-			fmt.Printf("batch %d: y = %.4f x + %.4f; spool: %v\n", batch.Number(), at.Weights[0], at.Weights[1], ds.Stats())
+			return err
 		}
 	}
-	fmt.Printf("after %d lines: y = %.17g x + %.17g\n", at.Position.Draw, at.Weights[0], at.Weights[1])
-	return at.Weights, nil
-}
-
-// parse reads a line in a worker.
-func parse(dst, src dataset.Slot) error {
-	var p struct{ X, Y float64 }
-	if err := json.Unmarshal(dataset.Row[byte](src, 0), &p); err != nil {
-		return err
-	}
-	dataset.Set(dst, 0, p.X)
-	dataset.Set(dst, 1, p.Y)
+	fmt.Printf("after %d lines: y = %.17g x + %.17g\n%v\n", at.Position.Draw, at.Weights[0], at.Weights[1], ds.Stats())
 	return nil
 }
 
-// step is a step of gradient descent for y = w[0]·x + w[1].
+// step is a step of gradient descent for y = w[0]·x + w[1]. The conversions keep processors from fusing operations.
 func step(w *[2]float64, x, y []float64) {
 	var slope, offset float64
 	for k := range x {
 		wrong := float64(w[0]*x[k]) + w[1] - y[k]
-		slope += float64(wrong * x[k])
-		offset += wrong
+		slope, offset = slope+float64(wrong*x[k]), offset+wrong
 	}
-	const rate = 0.5
-	w[0] -= float64(rate * slope / float64(len(x)))
-	w[1] -= float64(rate * offset / float64(len(x)))
-}
-
-func load(file string, l *loader.Loader) (at state, err error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return state{Position: l.Position(0)}, nil
-	}
-	if err != nil {
-		return at, err
-	}
-	if err := json.Unmarshal(text, &at); err != nil {
-		return at, fmt.Errorf("%s holds no state: %w: remove the folder to start anew", file, err)
-	}
-	fmt.Printf("goes on after %d lines\n", at.Position.Draw)
-	return at, nil
-}
-
-// save replaces the file as a whole, so that a kill leaves the old or the new one.
-func save(file string, at state) error {
-	text, err := json.Marshal(at)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file+".new", text, 0o666); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	w[0] -= 0.5 * slope / float64(len(x))
+	w[1] -= 0.5 * offset / float64(len(x))
 }

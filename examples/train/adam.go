@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"github.com/penstock-go/penstock/examples/internal/net"
+	"github.com/penstock-go/penstock/examples/train/net"
 )
 
 // adam is the optimiser of Kingma and Ba 2015 with the authors' constants. The state

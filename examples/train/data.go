@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/internal/net"
+	"github.com/penstock-go/penstock/examples/train/net"
 	"github.com/penstock-go/penstock/transform"
 )
 

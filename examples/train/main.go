@@ -26,9 +26,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/penstock-go/penstock/examples/internal/net"
-	"github.com/penstock-go/penstock/examples/internal/shapes"
-	"github.com/penstock-go/penstock/internal/usage"
+	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/examples/train/net"
+	"github.com/penstock-go/penstock/examples/train/shapes"
 )
 
 // options are what the flags say.

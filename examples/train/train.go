@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/penstock-go/penstock/examples/internal/net"
+	"github.com/penstock-go/penstock/examples/train/net"
 	"github.com/penstock-go/penstock/loader"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/penstock-go/penstock/examples/internal/net"
-	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/examples/train/net"
+	"github.com/penstock-go/penstock/examples/train/shapes"
 	"github.com/penstock-go/penstock/loader"
 )
 

@@ -1,23 +1,22 @@
 // Transform shows how to write your own transform. It darkens an image except for its
 // edges, after the crop and the flip. It draws a batch in edges.png, in less than a second.
 //
-//	go run ./examples/transform
+//	go run ./examples/transform [-dir DIR] [-sheet FILE]
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
-	"image"
-	"image/color"
+	"log"
 	"math"
 	"math/rand/v2"
+	"os"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/images/photos"
-	"github.com/penstock-go/penstock/examples/internal/sheet"
-	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
+	"github.com/penstock-go/penstock/transform/sheet"
 )
 
 // edges is a transform: it darkens smooth places and keeps edges, with a random
@@ -45,21 +44,25 @@ func (edges) Apply(img *transform.Image, r *rand.Rand) error {
 func distance(a, b uint8) float64 { return math.Abs(float64(a) - float64(b)) }
 
 func main() {
-	usage.Parse("Transform shows how to write your own transform: it darkens an image except for its edges. The program draws a batch to edges.png.")
-	if err := run(context.Background(), "edges.png"); err != nil {
-		usage.Fatal(err)
+	log.SetFlags(0)
+	dir := flag.String("dir", "examples/images/photos", "`folder` of images, with a folder per class")
+	file := flag.String("sheet", "edges.png", "PNG `file`: where to draw the first batch")
+	flag.Parse()
+	if err := run(*dir, *file); err != nil {
+		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, path string) error {
-	photos, err := dataset.ImageFolder(photos.Files)
+func run(dir, file string) error {
+	const size = 160
+	photos, err := dataset.ImageFolder(os.DirFS(dir))
 	if err != nil {
-		return err
+		return fmt.Errorf("-dir %s: %w", dir, err)
 	}
 	ds, err := transform.Images(photos,
-		transform.RandomResizedCrop(160), transform.RandomHorizontalFlip(0.5),
+		transform.RandomResizedCrop(size), transform.RandomHorizontalFlip(0.5),
 		transform.Apply(edges{}), // it runs where it is in the list
-		transform.Layout(transform.HWC))
+		transform.ToTensor())
 	if err != nil {
 		return err
 	}
@@ -69,28 +72,17 @@ func run(ctx context.Context, path string) error {
 		return err
 	}
 	defer l.Close()
-	for batch, err := range l.Epoch(ctx, 0) {
+	for batch, err := range l.Epoch(context.Background(), 0) {
 		if err != nil {
 			return err
 		}
-		if err := draw(path, batch); err != nil {
-			return err
+		images := loader.Values[float32](batch, "image") // (8, 3, size, size)
+		s := sheet.New(4, 2, size, size)
+		for k := range batch.Len() {
+			s.Image(k, images[k*3*size*size:], size, size)
 		}
-		fmt.Printf("%v\ndrawn side by side in %s\n", batch, path)
-		break
+		fmt.Printf("%v\ndrawn in %s\n", batch, file)
+		return s.Save(file)
 	}
 	return nil
-}
-
-// draw writes the images of a batch (n, height, width, 3) side by side.
-func draw(path string, batch *loader.Batch) error {
-	pixels, shape := loader.Values[uint8](batch, "image"), batch.Tensor("image").Shape()
-	n, height, width := shape[0], shape[1], shape[2]
-	strip := image.NewRGBA(image.Rect(0, 0, n*width, height))
-	for i := range n * height * width {
-		k, y, x := i/(height*width), i/width%height, i%width
-		p := pixels[3*i:]
-		strip.SetRGBA(k*width+x, y, color.RGBA{p[0], p[1], p[2], 255})
-	}
-	return sheet.Save(path, strip)
 }

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/examples/onnx/nets"
-	"github.com/penstock-go/penstock/internal/usage"
 )
 
 func main() {

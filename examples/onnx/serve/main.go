@@ -20,9 +20,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/examples/onnx/ort"
-	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/transform"
 )
 

@@ -7,12 +7,13 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
+	"log"
 	"os"
 	"runtime"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/share"
 	"github.com/penstock-go/penstock/sampler"
@@ -58,17 +59,15 @@ func main() {
 	flag.StringVar(&s.uneven, "uneven", "pad", "if images do not divide evenly among processes: pad with repeated ones, drop the last ones, or keep")
 	flag.StringVar(&s.onError, "on_error", "stop", "what to do about damaged images: stop, skip or replace")
 	flag.IntVar(&s.errorsAllowed, "max_errors", -1, "how many are skipped or replaced per loop; -1: any number")
-	usage.Parse("Images gives the photos of a folder, batch by batch, to the Python package penstock, which starts it.")
+	flag.Parse()
+	log.SetFlags(0)
 	if err := s.serve(context.Background()); err != nil {
-		usage.Fatal(err)
+		log.Fatal(err)
 	}
 }
 
 // serve gives the images to the process that has started this one.
 func (s *settings) serve(ctx context.Context) error {
-	if info, err := os.Stat(s.root); err != nil || !info.IsDir() {
-		return usage.Errorf("root %q: want a folder of images", s.root)
-	}
 	images, err := dataset.ImageFolder(os.DirFS(s.root))
 	if err != nil {
 		return err
@@ -103,7 +102,7 @@ func (s *settings) steps() ([]transform.Item, error) {
 	dtype, ok := dtypes[s.dtype]
 	switch {
 	case !ok:
-		return nil, usage.Errorf("dtype %q: want float32, float16, bfloat16 or uint8", s.dtype)
+		return nil, fmt.Errorf("dtype %q: want float32, float16, bfloat16 or uint8", s.dtype)
 	case dtype != dataset.Uint8 && s.train:
 		return []transform.Item{transform.Train(s.size), transform.ToDtype(dtype)}, nil
 	case dtype != dataset.Uint8:
@@ -122,15 +121,14 @@ func (s *settings) options(n int) ([]loader.Option, error) {
 	}
 	policy, ok := map[string]loader.Policy{"stop": loader.Stop, "skip": loader.Skip, "replace": loader.Replace}[s.onError]
 	if !ok {
-		return nil, usage.Errorf("on_error %q: want stop, skip or replace", s.onError)
+		return nil, fmt.Errorf("on_error %q: want stop, skip or replace", s.onError)
 	}
-	allowed := s.errorsAllowed
-	if allowed == -1 {
-		allowed = loader.NoLimit
+	if s.errorsAllowed == -1 {
+		s.errorsAllowed = loader.NoLimit
 	}
 	options := []loader.Option{
 		loader.BatchSize(s.batch), loader.Workers(s.workers), loader.Sampler(order), loader.Seed(s.seed), loader.DropLast(s.dropLast),
-		loader.Timeout(time.Duration(s.timeout * float64(time.Second))), loader.OnError(policy, allowed),
+		loader.Timeout(time.Duration(s.timeout * float64(time.Second))), loader.OnError(policy, s.errorsAllowed),
 	}
 	if s.prefetch != 0 {
 		options = append(options, loader.InFlight(s.prefetch*s.workers+1))
@@ -149,7 +147,7 @@ func (s *settings) order(n int) (sampler.Sampler, error) {
 	mode, ok := map[string]sampler.Mode{"pad": sampler.PadToEven, "drop": sampler.DropToEven, "keep": sampler.KeepExact}[s.uneven]
 	switch {
 	case !ok:
-		return nil, usage.Errorf("uneven %q: want pad, drop or keep", s.uneven)
+		return nil, fmt.Errorf("uneven %q: want pad, drop or keep", s.uneven)
 	case s.world == 1 && s.rank == 0:
 		return order, nil
 	}

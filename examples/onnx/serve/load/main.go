@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/usage"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 )
 
 // options are what the flags say.

@@ -28,11 +28,9 @@ const (
 
 // A Client is a [Store] over a [Remote].
 //
-// A read goes on at the byte that a broken request had reached. A request is broken
-// if it fails, if it ends early, or if it is silent for the time of [Silence]. Before
-// the k-th further request the client waits for a random time of up to 2^k·50 ms, but
-// at most 10 s. If the service says how long to wait, it waits that long first;
-// more than two minutes is an error. After [Retries] failures in a row it gives up.
+// A read goes on at the byte that a broken request had reached: one that fails, ends early, or is
+// silent for the time of [Silence]. Before further requests the client waits, longer each time, or as
+// long as the service asks. After [Retries] failures in a row it gives up.
 //
 // If the first byte of a response takes longer than it took for 95 % of the latest
 // ones, the client sends the same request again and reads the response that comes

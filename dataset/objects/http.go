@@ -45,12 +45,8 @@ type httpConfig struct {
 //	find . -type f > index.txt               # names
 //	find * -type f -printf '%p\t%s\n'        # with sizes: saves a request per object
 //
-// All listings are of the same version of the index, that of the first one. If the index
-// was replaced since, a listing fails with [ErrReplaced]. If the server tells no version of
-// the index, a listing cannot go on after a broken connection, unless [Unversioned] allows
-// it.
-//
-// Without an index or a [Listing], objects can be read but not listed.
+// All listings are of the version of the index that was read first. Without an index or a
+// [Listing], objects can be read but not listed.
 func Index(name string) HTTPOption {
 	return HTTPOption{func(c *httpConfig) { c.index = name }}
 }
@@ -73,10 +69,8 @@ func Names(names ...string) HTTPOption {
 }
 
 // Sign sets the function that makes the URL of an object, such as a presigned one. It
-// is called before every request, by several goroutines at once, so that no URL
-// expires before it is used. If it returns an error, the request is not tried again, and
-// the error of the read has its text, without URLs' queries and passwords. One that satisfies
-// [errors.Is] for [fs.ErrNotExist] means that the object is missing.
+// is called before every request, by several goroutines at once. Its errors are final, and
+// one that is [fs.ErrNotExist] means that the object is missing.
 func Sign(url func(ctx context.Context, name string) (string, error)) HTTPOption {
 	return HTTPOption{func(c *httpConfig) { c.sign = url }}
 }

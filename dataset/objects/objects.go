@@ -28,12 +28,9 @@
 // presigned URL is too old, [ErrReplaced] if it was replaced. These errors are not
 // tried again. Errors name the object. They hold no credentials, no URL and no query.
 //
-// A loader that skips or replaces damaged samples does so for a missing object, because that
-// is what the data is like. Every other error of a [Client] ends the loop (see
-// dataset.MayPass): a service that does not answer, forbidden access, a missing bucket, an
-// object that was replaced. Otherwise wrong credentials would skip all samples, and the
-// batches would depend on the time and on who reads. S3 says that access is forbidden also
-// of an object that is missing, unless one may list the bucket (s3:ListBucket).
+// A loader that skips or replaces damaged samples does so for a missing object alone. Every other
+// error of a [Client] ends the loop (see dataset.MayPass): otherwise the batches would depend on
+// the time and on who reads.
 package objects
 
 import (

@@ -37,12 +37,9 @@ func newConfig(options []Option) config {
 
 // Window sets that records are shuffled in windows of n: the first n records come in
 // random order, then the next n, and so on. A window can be drawn from when all its
-// records are sealed, or when the source has ended. The spool's [MaxBytes] must have room for
+// records are sealed, or when the source has ended. [MaxBytes] must have room for
 // two windows, and for what is drawn between two calls of Commit. The default is 1: the
 // source's own order.
-//
-// Records that lie more than n apart never meet in a batch. So n should be large
-// compared with the batch size, and with runs of similar records in the source.
 func Window(n int) Option { return Option{func(c *config) { c.window = n }} }
 
 // Seed sets the seed of the windows' order. The default is 0.

@@ -28,11 +28,8 @@
 // and read from the store again.
 //
 // The folder must be on a local disk, because locks of network file systems are not
-// reliable. It holds no names and no credentials, only hashes and the bytes of objects,
-// and only its user can read it. [New] refuses a folder that belongs to another user, or to which
-// others can write, because whoever writes to it chooses the bytes that are read; symbolic links in it are not
-// followed. On Windows it must be on NTFS, where a block can be replaced while it is read, and it has the
-// permissions of the folder that it is in.
+// reliable; on Windows on NTFS. [New] refuses one that belongs to another user, or to which
+// others can write, because whoever writes to it chooses the bytes that are read.
 //
 // # Errors
 //
@@ -121,16 +118,9 @@ type Cache struct {
 // It makes the folder if there is none. An existing folder must be empty or one that New
 // has made, and its user's alone to change.
 //
-// The limit must be at least four times [BlockSize], because blocks are stored next to
-// each other while they are written: 256 MiB by default. It counts the bytes of files.
-// The file system adds a few per cent if blocks are small.
-//
-// New deletes what killed processes have left, blocks that were not used for the time of
-// [Unused], and those above the limit. It looks at every file for that, and waits while
-// another process does.
-//
-// It is an error that satisfies [errors.Is] for [errors.ErrUnsupported] where Go programs
-// have no file locks, such as on Plan 9 and in browsers.
+// The limit must be at least four times [BlockSize]: 256 MiB by default. New deletes what killed
+// processes have left, blocks that were not used for the time of [Unused], and those above the limit.
+// Where Go programs have no file locks, the error is [errors.ErrUnsupported].
 func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, error) {
 	c := &Cache{store: s, config: defaults()}
 	c.identity = s.Identity()
@@ -180,9 +170,7 @@ func (c *Cache) Identity() string { return c.identity }
 // if they overlap. A divided range is requested block by block, as far as it is not there.
 // What [shards.Scan] reads comes from the underlying store and is not kept.
 //
-// If the version of o is unknown, the cache asks the underlying store for it, once per
-// object, because a block of an unknown version is of no use. It saves this request if
-// the listing has versions.
+// If the version of o is unknown, the cache asks the underlying store for it, once per object.
 func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int64) error {
 	if c.closed.Load() {
 		return fmt.Errorf("cache: read %s: %w", o.Name, closedError{fs.ErrClosed})

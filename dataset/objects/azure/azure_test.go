@@ -13,6 +13,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/internal/conformance"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 const secret = "c2VjcmV0"
@@ -221,6 +222,7 @@ func TestServicesThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
 
 // A page without end would take memory without end.
 func TestAPageOfAListingIsBounded(t *testing.T) {
+	testenv.Slow(t)
 	c := answering(t, 200, nil, `<EnumerationResults><Blobs><Blob><Name>`+strings.Repeat("a", 33<<20), "", Anonymous())
 	_, err := objects.NewFS(t.Context(), c, "")
 	if err == nil || !strings.Contains(err.Error(), "an answer of more than 32 MiB that is no object") || strings.Contains(err.Error(), "gave up") {

@@ -22,6 +22,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/internal/conformance"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 func TestFakeGCSServer(t *testing.T) {
@@ -196,6 +197,7 @@ func TestServicesThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
 
 // A page without end would take memory without end.
 func TestAPageOfAListingIsBounded(t *testing.T) {
+	testenv.Slow(t)
 	c := answering(t, 200, nil, `{"items":[{"name":"`+strings.Repeat("a", 33<<20))
 	_, err := objects.NewFS(t.Context(), c, "")
 	if err == nil || !strings.Contains(err.Error(), "an answer of more than 32 MiB that is no object") || strings.Contains(err.Error(), "gave up") {

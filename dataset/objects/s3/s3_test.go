@@ -25,6 +25,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/internal/conformance"
+	"github.com/penstock-go/penstock/internal/testenv"
 )
 
 // key and secret are those of the services that the tests start.
@@ -334,6 +335,7 @@ func TestIdentityNamesServiceAndBucketWithoutCredentials(t *testing.T) {
 
 // A page without end would take memory without end.
 func TestAPageOfAListingIsBounded(t *testing.T) {
+	testenv.Slow(t)
 	c := answering(t, 200, nil, `<ListBucketResult><Contents><Key>`+strings.Repeat("a", 33<<20))
 	_, err := objects.NewFS(t.Context(), c, "")
 	if err == nil || !strings.Contains(err.Error(), "an answer of more than 32 MiB that is no object") || strings.Contains(err.Error(), "gave up") {

@@ -148,8 +148,7 @@ func (x *Index) finish() (err error) {
 	return nil
 }
 
-// Schema is the description of the columns that [Shard.Schema] has. The format knows
-// what it means.
+// Schema is the description of the columns, if the format has one. The format knows what it means.
 func (x *Index) Schema() []byte { return slices.Clone(x.schema) }
 
 // Len is the number of samples.

@@ -123,7 +123,6 @@ def tfrecord_shards(out, photos, tiny):
             example |= {"box": (x["box"].ravel().tolist(), "float"), "tokens": (x["tokens"].tolist(), "int"), "text": (x["text"].encode(), "byte")}
         w.write(example)
     w.close()
-    subprocess.run([sys.executable, "-m", "tfrecord.tools.tfrecord2idx", path, path + ".idx"], check=True)
     if tiny:
         with open(os.path.join(out, "gzip.tfrecord.gz"), "wb") as f:
             f.write(gzip.compress(open(path, "rb").read(), mtime=0))

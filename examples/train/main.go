@@ -6,7 +6,7 @@
 //
 // DIR has a folder per class. Without it, the program draws 5,000 images of seven
 // shapes and keeps them in the user's cache. A fifth of the images is for validation.
-// It writes train.safetensors, the checkpoint, and train.png, the curves. 16 epochs take
+// It writes train.safetensors, the checkpoint. 16 epochs take
 // half a minute on two processors.
 //
 // A run that was interrupted or killed resumes from its checkpoint when the same
@@ -29,6 +29,7 @@ import (
 	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/examples/train/net"
 	"github.com/penstock-go/penstock/examples/train/shapes"
+	"github.com/penstock-go/penstock/loader"
 )
 
 // options are what the flags say.
@@ -44,7 +45,6 @@ type options struct {
 	checkpoint string
 	every      int
 	fresh      bool
-	plot       string
 	device     string
 	kernels    string
 	poison     bool // set by tests: see loader.Poison
@@ -63,7 +63,6 @@ func main() {
 	usage.Output(&o.checkpoint, "checkpoint", "train.safetensors", "`file` to resume from, and to save to")
 	usage.Int(&o.every, "every", 100, 1, "`steps` between checkpoints")
 	flag.BoolVar(&o.fresh, "fresh", false, "start a new run, even if there is a checkpoint")
-	usage.Output(&o.plot, "plot", "train.png", "`file` for a drawing of the curves; none if empty", ".png", ".svg", ".pdf", "")
 	usage.Choice(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with go build -tags cuda", "auto", "cpu", "cuda")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	usage.Parse("Train trains a small convolutional net to classify images, from files to a checkpoint that survives a kill.")
@@ -108,7 +107,7 @@ func (o options) validate() error {
 	return errors.Join(errs...)
 }
 
-// run trains, reports and draws, and returns how many epochs are complete. If ctx
+// run trains and reports, and returns how many epochs are complete. If ctx
 // ends, the checkpoint holds the last step.
 func run(ctx context.Context, o options) (epochs int, err error) {
 	if err := o.validate(); err != nil {
@@ -131,18 +130,10 @@ func run(ctx context.Context, o options) (epochs int, err error) {
 		fmt.Printf("%s: resumed after %d steps, with %d epochs complete\n", o.checkpoint, t.steps, len(t.accuracy))
 	}
 	p := newProgress(t)
-	err = t.train(ctx, p.step, p.epoch)
-	p.close()
+	err = t.train(ctx, func(*loader.Batch, float32) {}, p.epoch)
 	if err != nil {
 		return 0, err
 	}
 	p.summary()
-	if o.plot == "" {
-		return len(t.accuracy), nil
-	}
-	if err := drawCurves(o.plot, &t.history, t.perEpoch); err != nil {
-		return 0, fmt.Errorf("-plot %s: %w", o.plot, err)
-	}
-	fmt.Println("curves:    ", o.plot)
 	return len(t.accuracy), nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A state is all that a step depends on, and the history for the plot.
+// A state is all that a step depends on, and its history.
 type state struct {
 	model    *net.Model
 	*adam    // counts the steps

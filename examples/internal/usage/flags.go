@@ -85,21 +85,6 @@ func isFolder(path string) error {
 	return nil
 }
 
-// NewFile declares a flag that is a file, which the program makes if it does not exist, in a
-// folder that exists. Unlike [Output] it may be a file that can only be read.
-func NewFile(p *string, name, value, text string) {
-	*p = value
-	flag.Var(&checked{p, isNewFile}, name, text)
-}
-
-func isNewFile(path string) error {
-	err := isFile(path)
-	if errors.Is(err, fs.ErrNotExist) && path != "" {
-		return isFolder(filepath.Dir(path))
-	}
-	return err
-}
-
 // Output declares a flag that is a file to write. Its name must end in one of the extensions,
 // where there are some. "" among them allows an empty name. A file that is there stays as it is.
 func Output(p *string, name, value, text string, extensions ...string) {

@@ -27,11 +27,6 @@ func TestFlagsSayWhatTheyWant(t *testing.T) {
 		{"new", missing, ""},
 		{"new", file, "want a folder: it is a file"},
 		{"new", "", "want a folder"},
-		{"make", file, ""},
-		{"make", filepath.Join(dir, "new"), ""},
-		{"make", filepath.Join(missing, "new"), "want a folder: "},
-		{"make", dir, "want a file: it is a folder"},
-		{"make", "", "want a file: "},
 		{"in", file, ""},
 		{"in", missing, "want a file: "},
 		{"in", dir, "want a file: it is a folder"},
@@ -57,7 +52,6 @@ func TestFlagsSayWhatTheyWant(t *testing.T) {
 			Int(&n, "n", 5, 3, "a number")
 			Folder(&text, "dir", "a folder")
 			NewFolder(&text, "new", "made", "a folder")
-			NewFile(&text, "make", "made", "a file")
 			File(&text, "in", "a file")
 			Output(&text, "out", "out.png", "an image", ".png")
 			Output(&text, "maybe", "", "an image", ".png", ".svg", "")

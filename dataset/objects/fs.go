@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -268,4 +270,255 @@ func join(ctx, more context.Context) (context.Context, func()) {
 		stop()
 		cancel()
 	}
+}
+
+const (
+	firstWindow = 256 << 10 // bytes that the first Read of a file takes, at least
+	lastWindow  = 4 << 20   // what it doubles to
+	mostTrusted = 16 << 20  // bytes of memory that a listed size is worth, before any byte has come
+)
+
+// A file is an open object.
+type file struct {
+	fs     *fileSystem
+	name   string
+	object Object
+
+	at     int64  // of the next Read
+	window []byte // bytes that were read ahead
+	begin  int64  // of window in the object
+	closed bool
+}
+
+func (f *file) failed(op string, err error) error {
+	return &fs.PathError{Op: op, Path: f.name, Err: cause(err)}
+}
+
+func (f *file) Stat() (fs.FileInfo, error) {
+	if f.closed {
+		return nil, f.failed("stat", fs.ErrClosed)
+	}
+	return info{name: path.Base(f.name), object: f.object}, nil
+}
+
+func (f *file) Close() error {
+	if f.closed {
+		return f.failed("close", fs.ErrClosed)
+	}
+	f.closed, f.window = true, nil
+	return nil
+}
+
+// ReadAt reads at an offset. Several goroutines may call it at once.
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	return f.ReadAtContext(context.Background(), p, off)
+}
+
+// ReadAtContext is ReadAt, and also ends when ctx is done.
+func (f *file) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	switch {
+	case f.closed:
+		return 0, f.failed("read", fs.ErrClosed)
+	case off < 0:
+		return 0, f.failed("read", fs.ErrInvalid)
+	case off >= f.object.Size:
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), f.object.Size-off))
+	own, done := join(f.fs.ctx, f.fs.more)
+	defer done()
+	ctx, done2 := join(own, ctx)
+	defer done2()
+	if err := f.fs.store.ReadAt(ctx, f.object, p[:n], off); err != nil {
+		return 0, f.failed("read", err)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// readAll reads the file from the beginning. It takes memory as the bytes arrive, because
+// a listing may claim any size.
+func (f *file) readAll() ([]byte, error) {
+	var all []byte
+	for size := f.object.Size; int64(len(all)) < size; {
+		n := int(min(int64(max(len(all), mostTrusted)), size-int64(len(all))))
+		all = append(make([]byte, 0, len(all)+n), all...)
+		part := all[len(all):][:n]
+		if _, err := f.ReadAt(part, int64(len(all))); err != nil {
+			return nil, err
+		}
+		all = all[:len(all)+n]
+	}
+	return all, nil
+}
+
+// Read reads on. Where little is asked for, it reads more and keeps it, the more the
+// longer the reads go on without a Seek.
+func (f *file) Read(p []byte) (int, error) {
+	left := f.object.Size - f.at
+	switch {
+	case f.closed:
+		return 0, f.failed("read", fs.ErrClosed)
+	case len(p) == 0:
+		return 0, nil
+	case left <= 0:
+		return 0, io.EOF
+	}
+	if kept := f.at - f.begin; kept < 0 || kept >= int64(len(f.window)) {
+		size := min(max(firstWindow, 2*cap(f.window)), lastWindow)
+		if len(p) >= size || int64(len(p)) >= left {
+			n, err := f.ReadAt(p[:min(int64(len(p)), left)], f.at)
+			f.at += int64(n)
+			return n, err
+		}
+		window := make([]byte, min(int64(size), left))
+		if _, err := f.ReadAt(window, f.at); err != nil {
+			return 0, err
+		}
+		f.window, f.begin = window, f.at
+	}
+	n := copy(p, f.window[f.at-f.begin:])
+	f.at += int64(n)
+	return n, nil
+}
+
+// Seek sets where the next Read begins.
+func (f *file) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += f.at
+	case io.SeekEnd:
+		offset += f.object.Size
+	case io.SeekStart:
+	default:
+		return 0, f.failed("seek", fs.ErrInvalid)
+	}
+	if offset < 0 {
+		return 0, f.failed("seek", fs.ErrInvalid)
+	}
+	f.at = offset
+	return offset, nil
+}
+
+// An openFolder is a folder that was opened.
+type openFolder struct {
+	fs      *fileSystem
+	name    string
+	entries []fs.DirEntry // that are left
+	read    bool
+}
+
+func (d *openFolder) Stat() (fs.FileInfo, error) {
+	return info{name: path.Base(d.name), folder: true}, nil
+}
+
+func (d *openFolder) Close() error { return nil }
+
+func (d *openFolder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errIsFolder}
+}
+
+var errIsFolder = errors.New("is a folder")
+
+func (d *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
+	if !d.read {
+		entries, err := d.fs.ReadDir(d.name)
+		if err != nil {
+			return nil, err
+		}
+		d.entries, d.read = entries, true
+	}
+	k := len(d.entries)
+	if n > 0 {
+		if k = min(n, k); k == 0 {
+			return nil, io.EOF
+		}
+	}
+	list := d.entries[:k:k]
+	d.entries = d.entries[k:]
+	return list, nil
+}
+
+// A Block is a range of an object that is read as a whole, by one ReadAt. The blocks
+// of a dataset may be several such ranges each: see [Blocks].
+type Block struct {
+	Object   Object
+	Off, Len int64 // in bytes
+}
+
+// Blocks says which block each sample of a dataset is read from. Several goroutines call
+// its functions at once.
+type Blocks struct {
+	// Len is the number of blocks.
+	Len int
+	// Of is the number of the block that holds a sample, or -1 if there is no such sample.
+	Of func(sample int) int
+	// At appends the ranges of a block to dst, exactly as ReadAt will name them. There are
+	// none if the block will not be read, or if that is not known yet.
+	At func(block int, dst []Block) []Block
+	// Once says that the dataset keeps a block in memory for all of its samples, so that it
+	// reads its ranges once per epoch. Otherwise it reads them for every sample.
+	Once bool
+}
+
+// A Foreseer is a [Store] that fetches blocks in advance, when it knows which samples will
+// be placed. Datasets pass what [dataset.Foreseer] tells them on to it.
+type Foreseer interface {
+	// Foresee is like that of [dataset.Foreseer], for samples of these blocks.
+	Foresee(f dataset.Future, b Blocks) (stop func())
+}
+
+// A Holder is a [Store] that keeps copies nearby, such as one with a cache on the local disk.
+type Holder interface {
+	// Has reports whether n bytes of o from byte off on can be read without a request.
+	Has(o Object, off, n int64) bool
+	// Forget drops the copy of these bytes, because they are damaged: the reader knows their
+	// checksum. The next read requests them again.
+	Forget(o Object, off, n int64)
+}
+
+// ForeseeFiles tells the store which parts of files a dataset will read. It returns nil if the
+// store is no [Foreseer].
+//
+// A file whose size is not known yet is left out, and so are parts that a file does not have.
+func (f *fileSystem) ForeseeFiles(future dataset.Future, files dataset.FileBlocks) (stop func()) {
+	s, ok := f.store.(Foreseer)
+	if !ok {
+		return nil
+	}
+	b := Blocks{Len: files.Len, Of: files.Of, Once: files.Once}
+	if b.Of == nil {
+		b.Of = func(sample int) int { return sample }
+	}
+	b.At = func(block int, dst []Block) []Block {
+		for _, part := range files.At(block, nil) {
+			o, ok := f.known(part.Path)
+			if part.Len < 0 {
+				part.Len = o.Size - part.Off
+			}
+			if ok && part.Off >= 0 && part.Len <= o.Size-part.Off {
+				dst = append(dst, Block{Object: o, Off: part.Off, Len: part.Len})
+			}
+		}
+		return dst
+	}
+	return s.Foresee(future, b)
+}
+
+// known is an object whose size is known without a request.
+func (f *fileSystem) known(name string) (Object, bool) {
+	i, ok := f.find(name)
+	if !ok {
+		return Object{}, false
+	}
+	o := &f.objects[i]
+	if o.Size >= 0 {
+		return *o, true
+	}
+	if found, ok := f.measured.Load(o); ok {
+		return found.(Object), true
+	}
+	return Object{}, false
 }

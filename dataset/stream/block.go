@@ -8,6 +8,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/encoding"
 )
 
 // A block is a file of consecutive records:
@@ -177,4 +181,202 @@ func whole(err error) error {
 		return fmt.Errorf("%w: it ends early", errDamaged)
 	}
 	return err
+}
+
+// A codec turns a record into bytes: the values of all fields, in little-endian order. A
+// ragged field has its number of bytes before them, as uint32.
+type codec struct {
+	spec   dataset.Spec
+	values []encoding.Encoding
+}
+
+func newCodec(spec dataset.Spec) codec {
+	c := codec{spec: spec}
+	for _, f := range spec {
+		c.values = append(c.values, encoding.Of(f.Dtype, false))
+	}
+	return c
+}
+
+// clear makes the fields zeros, or empty if they are ragged.
+func (c codec) clear(slot dataset.Slot) {
+	for k := range c.spec {
+		if cell := slot.Cell(k); cell.Ragged() {
+			cell.Grow(0)
+		} else {
+			clear(cell.Bytes())
+		}
+	}
+}
+
+// size is the number of bytes of a record.
+func (c codec) size(slot dataset.Slot) (n int64) {
+	for k := range c.spec {
+		cell := slot.Cell(k)
+		n += int64(len(cell.Bytes()))
+		if cell.Ragged() {
+			n += lengthBytes
+		}
+	}
+	return n
+}
+
+const lengthBytes = 4
+
+// append appends a record, of at most 1 GiB, to dst.
+func (c codec) append(dst []byte, slot dataset.Slot) []byte {
+	for k := range c.spec {
+		cell := slot.Cell(k)
+		if cell.Ragged() {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(len(cell.Bytes())))
+		}
+		start := len(dst)
+		dst = append(dst, cell.Bytes()...)
+		c.values[k].Encode(dst[start:])
+	}
+	return dst
+}
+
+// place writes a record into a slot.
+func (c codec) place(record []byte, slot dataset.Slot) error {
+	for k, f := range c.spec {
+		cell := slot.Cell(k)
+		n := len(cell.Bytes())
+		if cell.Ragged() {
+			if len(record) < lengthBytes {
+				return fmt.Errorf("field %q: the record ends early", f.Name)
+			}
+			length := binary.LittleEndian.Uint32(record)
+			record = record[lengthBytes:]
+			if uint64(length) > uint64(len(record)) || int(length)%f.Bytes() != 0 {
+				return fmt.Errorf("field %q: %d bytes, and %d remain of the record", f.Name, length, len(record))
+			}
+			n = int(length)
+			cell.Grow(n)
+		}
+		if n > len(record) {
+			return fmt.Errorf("field %q: the record ends early", f.Name)
+		}
+		values := cell.Bytes()
+		copy(values, record[:n])
+		c.values[k].Decode(values)
+		record = record[n:]
+	}
+	if len(record) > 0 {
+		return fmt.Errorf("%d bytes after the last field", len(record))
+	}
+	return nil
+}
+
+// oversized reports an error if a record has too many bytes.
+func (c codec) oversized(slot dataset.Slot, most int) error {
+	if n := c.size(slot); n > int64(most) || n > math.MaxInt32 {
+		return fmt.Errorf("%d bytes, more than MaxRecordBytes(%d)", n, most)
+	}
+	return nil
+}
+
+// mostHandles is how many blocks are open at most, apart from those that are in use. With
+// blocks of 4 MiB it is a window of 1 GiB.
+const mostHandles = 256
+
+// handles are the blocks that are open for reading.
+type handles struct {
+	folder *folder
+
+	mu     sync.Mutex
+	open   map[int]*handle // by the number of the first record
+	clock  int             // counts uses
+	closed bool
+	late   error // of closing files
+}
+
+// A handle is an open block.
+type handle struct {
+	contents
+	file  *os.File
+	users int
+	used  int  // the clock when it was last used
+	gone  bool // whether it is to be closed after its last use
+}
+
+// use returns a handle of the block with that first record, and opens the block if need
+// be. done must be called after it.
+func (h *handles) use(first int) (*handle, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, os.ErrClosed
+	}
+	one := h.open[first]
+	if one == nil {
+		c, file, err := h.folder.contents(first)
+		if err != nil {
+			return nil, err
+		}
+		if h.open == nil {
+			h.open = make(map[int]*handle)
+		}
+		h.evict()
+		one = &handle{contents: c, file: file}
+		h.open[first] = one
+	}
+	h.clock++
+	one.used = h.clock
+	one.users++
+	return one, nil
+}
+
+// evict makes room for a handle. The caller holds the mutex.
+func (h *handles) evict() {
+	if len(h.open) < mostHandles {
+		return
+	}
+	var oldest *handle
+	for _, one := range h.open {
+		if one.users == 0 && (oldest == nil || one.used < oldest.used) {
+			oldest = one
+		}
+	}
+	if oldest != nil {
+		h.remove(oldest)
+	}
+}
+
+// remove closes a handle, if need be after its last use. The caller holds the mutex.
+func (h *handles) remove(one *handle) {
+	delete(h.open, one.first)
+	one.gone = true
+	if one.users == 0 {
+		h.late = errors.Join(h.late, one.file.Close())
+	}
+}
+
+// done ends the use of a handle.
+func (h *handles) done(one *handle) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if one.users--; one.users == 0 && one.gone {
+		h.late = errors.Join(h.late, one.file.Close())
+	}
+}
+
+// drop closes the block with that first record, if it is open.
+func (h *handles) drop(first int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if one := h.open[first]; one != nil {
+		h.remove(one)
+	}
+}
+
+// close closes all blocks.
+func (h *handles) close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for _, one := range h.open {
+		h.remove(one)
+	}
+	return h.late
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A spool keeps the records that were read from a source.
@@ -280,4 +283,266 @@ func (s *spool) close() error {
 	s.change()
 	s.mu.Unlock()
 	return errors.Join(err, s.handles.close(), s.folder.close())
+}
+
+// ErrFull says that the spool has no room for a record that a loop waits for, and that
+// only [Dataset.Commit] or a higher [MaxBytes] can help.
+var ErrFull = errors.New("the spool is full")
+
+// await is [Dataset.Await].
+func (s *spool) await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
+	need := n // whole windows
+	if rest := n % s.cfg.window; rest > 0 {
+		need = n - rest + min(s.cfg.window, math.MaxInt-n+rest)
+	}
+	s.enter(need)
+	defer func() { s.leave(need, err) }()
+	for waits := true; ; {
+		have, ended, changed, err := s.look(n, need, !waits)
+		if changed == nil || err != nil {
+			return have, ended, err
+		}
+		if sealed, err := s.sealUpTo(need); err != nil || sealed {
+			if err != nil {
+				return 0, false, err
+			}
+			continue
+		}
+		select {
+		case <-changed:
+		case <-idle:
+			idle, waits = nil, false
+		case <-ctx.Done():
+			return 0, false, ctx.Err()
+		}
+	}
+}
+
+// look returns what await does, or if it is to wait, the channel that is closed at the
+// next change. starved says that the loop does nothing else.
+func (s *spool) look(n, need int, starved bool) (have int, ended bool, changed <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have = s.drawable()
+	switch {
+	case s.closed:
+		return 0, false, nil, fs.ErrClosed
+	case n <= have || s.ended:
+		return have, s.ended, nil, nil
+	case s.failure != nil:
+		return 0, false, nil, s.failure
+	case s.full && (starved || !s.helps(need)):
+		return 0, false, nil, s.errFull(need)
+	}
+	return 0, false, s.changed, nil
+}
+
+// drawable is the number of samples that can be placed. The caller holds mu.
+func (s *spool) drawable() int {
+	if s.ended {
+		return s.next
+	}
+	return s.next - s.next%s.cfg.window
+}
+
+// helps reports whether a Commit could make room for the window that ends before record
+// need. The caller holds mu.
+func (s *spool) helps(need int) bool {
+	return len(s.blocks) > 1 && s.blocks[0].end() <= need-s.cfg.window
+}
+
+// errFull says what takes the room. The caller holds mu.
+func (s *spool) errFull(need int) error {
+	if len(s.blocks) == 0 {
+		return fmt.Errorf("%w: one block is larger than MaxBytes(%s)", ErrFull, figures.Bytes(s.cfg.limit))
+	}
+	help := "raise the limit, or call Commit more often"
+	switch {
+	case s.blocks[0].end() > need-s.cfg.window:
+		help = fmt.Sprintf("it is too small for the window of records %d to %d: raise it", need-s.cfg.window, need-1)
+	case len(s.blocks) == 1:
+		help = "it is too small for two blocks: raise it"
+	}
+	return fmt.Errorf("%w: the records %d to %d take %s of MaxBytes(%s): %s", ErrFull, s.blocks[0].first, s.next-1,
+		figures.Bytes(s.used), figures.Bytes(s.cfg.limit), help)
+}
+
+// sealUpTo seals the draft if it has the record before need.
+func (s *spool) sealUpTo(need int) (sealed bool, err error) {
+	s.gather.Lock()
+	defer s.gather.Unlock()
+	if s.draft.count == 0 || s.draft.end() < need {
+		return false, nil
+	}
+	return s.seal(false)
+}
+
+// enter notes that a loop waits for all records before need.
+func (s *spool) enter(need int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wants = append(s.wants, need)
+	if writing := (*writeError)(nil); errors.As(s.failure, &writing) {
+		s.failure = nil // another loop may have been told; writing is tried again
+	}
+	s.change()
+}
+
+// leave notes that a loop waits no longer, and has been told err. The source is read again
+// only after both: so a failure that follows is not that of this loop.
+func (s *spool) leave(need int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil && err == s.failure {
+		s.failure = nil
+	}
+	k := slices.Index(s.wants, need)
+	s.wants = slices.Delete(s.wants, k, k+1)
+	s.change()
+}
+
+// fail keeps an error for the loop that waits, or for the next one.
+func (s *spool) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = err
+	s.change()
+}
+
+// told waits until a loop has been told of the failure, and one waits for records again.
+func (s *spool) told(ctx context.Context) {
+	for {
+		s.mu.Lock()
+		again, changed := s.failure == nil && len(s.wants) > 0, s.changed
+		s.mu.Unlock()
+		if again {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// A Checkpoint is a place in a source at which a new spool can begin, for example on
+// another machine: see [Resume]. Save it as JSON, together with the position of the
+// loader.
+type Checkpoint struct {
+	Version int    `json:"version"` // of this format: 1
+	Record  int    `json:"record"`  // number of the first record
+	Mark    []byte `json:"mark"`    // of the source, before this record
+	Window  int    `json:"window"`  // as given to [Window]
+	Seed    uint64 `json:"seed"`    // as given to [Seed]
+}
+
+// checkpointVersion is the format of checkpoints.
+const checkpointVersion = 1
+
+// Checkpoint is a place from which a new spool has all that is needed to resume at a
+// position with that Draw. It lies before the window of the draw, at the beginning of a
+// block. It is an error if the spool has not reached that window, or no longer has it.
+func (d *Dataset) Checkpoint(draw int) (Checkpoint, error) {
+	c, err := d.spool.checkpoint(draw)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("stream: checkpoint at draw %d: %w", draw, err)
+	}
+	return c, nil
+}
+
+func (s *spool) checkpoint(draw int) (at Checkpoint, err error) {
+	if draw < 0 {
+		return at, errors.New("want 0 or more")
+	}
+	record := draw - draw%s.cfg.window
+	at = Checkpoint{Version: checkpointVersion, Window: s.cfg.window, Seed: s.cfg.seed}
+	if mark, next := s.sealedMark(); record == next { // the block follows
+		at.Record, at.Mark = next, mark
+		return at, nil
+	}
+	b, err := s.reached(record)
+	if err != nil {
+		return at, err
+	}
+	h, err := s.handles.use(b.first)
+	if err != nil {
+		return at, err
+	}
+	defer s.handles.done(h)
+	at.Record, at.Mark = b.first, append([]byte(nil), h.before...)
+	return at, nil
+}
+
+// reached finds the block of a record, if it is sealed.
+func (s *spool) reached(record int) (block, error) {
+	s.mu.Lock()
+	next := s.next
+	s.mu.Unlock()
+	if record > next {
+		return block{}, fmt.Errorf("record %d is not in the spool: it ends before record %d", record, next)
+	}
+	return s.find(record)
+}
+
+// Commit says that no loop will resume before draw, which is that of a saved position. So
+// windows before that of the draw are removed from the spool, which makes room for new
+// records. The last block stays in any case, because it has the source's mark.
+//
+// Positions before the draw, and further epochs, can no longer be read from this spool.
+// Call Commit in the loop body, after the position is saved.
+func (d *Dataset) Commit(draw int) error {
+	if err := d.spool.commit(draw); err != nil {
+		return fmt.Errorf("stream: commit draw %d: %w", draw, err)
+	}
+	return nil
+}
+
+func (s *spool) commit(draw int) error {
+	s.gather.Lock()
+	defer s.gather.Unlock()
+	blocks, err := s.unneeded(draw)
+	for k, b := range blocks { // in ascending order: no gap is left if the process is killed
+		s.handles.drop(b.first)
+		if err := s.remove(b); err != nil {
+			s.keep(blocks[k:])
+			return err
+		}
+		s.freed(b.size)
+	}
+	return err
+}
+
+// keep puts blocks that could not be removed back on the list. The next Commit tries again.
+func (s *spool) keep(blocks []block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blocks = slices.Concat(blocks, s.blocks)
+}
+
+// unneeded takes the blocks before the window of a draw off the list, except the last one.
+func (s *spool) unneeded(draw int) ([]block, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch have := s.drawable(); {
+	case s.closed:
+		return nil, fs.ErrClosed
+	case draw < 0 || draw > have:
+		return nil, fmt.Errorf("want a draw from 0 to %d", have)
+	}
+	begin := draw - draw%s.cfg.window
+	k := sort.Search(len(s.blocks), func(k int) bool { return s.blocks[k].end() > begin })
+	k = max(0, min(k, len(s.blocks)-1))
+	blocks := s.blocks[:k:k]
+	s.blocks = s.blocks[k:]
+	return blocks, nil
+}
+
+// freed gives the room of a block back.
+func (s *spool) freed(size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used -= size
+	s.full = false
+	s.change()
 }

@@ -8,7 +8,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
+	"math"
+	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -230,4 +235,202 @@ func decompressor(c shardfmt.Compression, r io.Reader, packed int64) (io.ReadClo
 		return z.IOReadCloser(), nil
 	}
 	return nil, errors.New("compression is not known")
+}
+
+// maxNames is how many objects the braces of one name may stand for.
+const maxNames = 1 << 20
+
+// expandAll finds the names of the objects that names stand for.
+func expandAll(ctx context.Context, s objects.Store, names []string) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		list, err := expand(name)
+		if err != nil {
+			return nil, fmt.Errorf("shards: scan %s: %w", name, err)
+		}
+		for _, n := range list {
+			found, err := match(ctx, s, n)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("shards: scan: no names of shards")
+	}
+	return all, nil
+}
+
+// match lists the objects whose names match a pattern. A name without special
+// characters is returned itself.
+func match(ctx context.Context, s objects.Store, pattern string) ([]string, error) {
+	special := strings.IndexAny(pattern, `*?[\`)
+	if special < 0 {
+		return []string{pattern}, nil
+	}
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("shards: scan %s: %w", pattern, err)
+	}
+	var names []string
+	for o, err := range s.List(ctx, pattern[:special]) {
+		if err != nil {
+			return nil, fmt.Errorf("shards: scan %s: %w", pattern, err)
+		}
+		if ok, _ := path.Match(pattern, o.Name); ok {
+			names = append(names, o.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("shards: scan %s: no object%s has such a name: %w", pattern, in(s), fs.ErrNotExist)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// in names a store, if it has a name.
+func in(s objects.Store) string {
+	if name := s.Identity(); name != "" {
+		return " in " + name
+	}
+	return ""
+}
+
+// expand replaces the first braces of a name, and then those of the results: {000..010}
+// by the numbers, as wide as the first, and {a,b} by the texts.
+func expand(name string) ([]string, error) {
+	before, rest, ok := strings.Cut(name, "{")
+	if !ok {
+		return []string{name}, nil
+	}
+	inside, after, ok := strings.Cut(rest, "}")
+	if !ok || strings.Contains(inside, "{") {
+		return nil, errors.New("want a } for every {, and none within another")
+	}
+	tails, err := expand(after)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := inBraces(inside)
+	if err != nil {
+		return nil, err
+	}
+	if len(texts) > maxNames/len(tails) {
+		return nil, fmt.Errorf("more than %d names", maxNames)
+	}
+	names := make([]string, 0, len(texts)*len(tails))
+	for _, text := range texts {
+		for _, tail := range tails {
+			names = append(names, before+text+tail)
+		}
+	}
+	return names, nil
+}
+
+func inBraces(inside string) ([]string, error) {
+	from, to, ok := strings.Cut(inside, "..")
+	if !ok {
+		return strings.Split(inside, ","), nil
+	}
+	first, err := strconv.ParseUint(from, 10, 62)
+	last, err2 := strconv.ParseUint(to, 10, 62)
+	if err != nil || err2 != nil || last < first || last-first >= maxNames {
+		return nil, fmt.Errorf("{%s}: want a range of at most %d numbers", inside, maxNames)
+	}
+	var texts []string
+	for n := first; n <= last; n++ {
+		texts = append(texts, fmt.Sprintf("%0*d", len(from), n))
+	}
+	return texts, nil
+}
+
+// A FormatOption changes what [WebDataset], [TFRecord] and [MDS] make. The zero FormatOption
+// sets nothing.
+type FormatOption struct{ set func(*formatConfig) }
+
+// formatConfig is what all formats of this package have.
+type formatConfig struct {
+	limit int64
+}
+
+// MaxBlockBytes sets how many bytes of memory a block may take: after decompression, with 16 bytes for
+// each of its samples, and as it is stored. A block that takes more is an error of [Scan] and of
+// [ReadIndex]. The default is 1 GiB.
+func MaxBlockBytes(bytes int64) FormatOption {
+	return FormatOption{func(c *formatConfig) { c.limit = bytes }}
+}
+
+const defaultLimit = 1 << 30
+
+func formatOf(options []FormatOption) formatConfig {
+	c := formatConfig{limit: defaultLimit}
+	for _, o := range options {
+		if o.set != nil {
+			o.set(&c)
+		}
+	}
+	return c
+}
+
+// check is for the options.
+func (c *formatConfig) check() error {
+	if c.limit < 1 {
+		return fmt.Errorf("shards: MaxBlockBytes(%d): want 1 or more", c.limit)
+	}
+	return nil
+}
+
+func (c *formatConfig) blockLimit() int64 { return min(c.limit, mostBlock) }
+
+// limitOf is how many bytes of memory a block of a format may take.
+func limitOf(f Format) int64 {
+	if l, ok := f.(interface{ blockLimit() int64 }); ok {
+		return l.blockLimit()
+	}
+	return defaultLimit
+}
+
+// mostBlock is how many bytes can be addressed, less by how much more their memory is.
+const mostBlock = math.MaxInt - 2*more
+
+var errTooLarge = errors.New("it takes more memory than the option MaxBlockBytes allows")
+
+// fits reports whether a block takes no more memory than that.
+func fits(b *shardfmt.Block, limit int64) bool {
+	const place = 16 // bytes of a Row
+	return max(b.Len, b.Size) <= limit && int64(b.Rows) <= (limit-b.Size)/place
+}
+
+// A shard that is compressed as a whole may have so many bytes after decompression, and so many
+// times its own ones beside them. That bounds the time: gzip cannot shrink more than 1032 times,
+// but zstd 32,000 times, and then decompresses a gigabyte in half a second. Shards of 100 MB with
+// nothing but empty masks, which shrink 5,500 times, are read.
+const (
+	mostBase  = 64 << 20
+	mostRatio = 2048
+)
+
+// unpackedLimit is how many bytes a shard of packed bytes may have after decompression, and the
+// error of one that has more.
+func unpackedLimit(packed, limit int64) (int64, error) {
+	if packed >= (limit-mostBase)/mostRatio {
+		return limit, errTooLarge
+	}
+	return mostBase + mostRatio*packed, fmt.Errorf("%w: %d bytes that are more than %d times as many after decompression", budget.ErrExceeded, packed, mostRatio)
+}
+
+// A bounded reader reads at most left bytes. more is the error if there are more.
+type bounded struct {
+	r    io.Reader
+	left int64
+	more error
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)])
+	if int64(n) > b.left {
+		n, err = int(b.left), b.more
+	}
+	b.left -= int64(n)
+	return n, err
 }

@@ -105,7 +105,7 @@ func TestALimitTooSmallForTheWindowIsAnErrorAtOnce(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	large := open(t, &numbers{n: -1, at: 49}, t.TempDir(), stream.Window(2), stream.BlockSize(10), stream.MaxBytes(80))
-	if _, _, err := large.Await(t.Context(), 10, nil); !errors.Is(err, stream.ErrFull) || !strings.Contains(err.Error(), "larger than Limit") {
+	if _, _, err := large.Await(t.Context(), 10, nil); !errors.Is(err, stream.ErrFull) || !strings.Contains(err.Error(), "larger than MaxBytes") {
 		t.Errorf("one block above the limit: got %v", err)
 	}
 }

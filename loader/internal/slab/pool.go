@@ -233,7 +233,7 @@ func (p *Pool) notes(joined int) {
 	if p.mean == 0 {
 		p.mean = joined
 	}
-	p.mean += (joined - p.mean) / 16
+	p.mean += (min(joined, 2*p.mean) - p.mean) / 16 // so that a few very large ones hardly count
 }
 
 // peaks notes how many bytes those of a batch have used at once.

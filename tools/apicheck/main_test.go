@@ -2,11 +2,13 @@ package main
 
 import (
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +21,9 @@ func check(t *testing.T, source string) *types.Package {
 	f, err := parser.ParseFile(fset, "p.go", source, 0)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+		build.Default.GOROOT = strings.TrimSpace(string(root)) // which a binary built with -trimpath does not know
 	}
 	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
 	pkg, err := config.Check("example.com/p", fset, []*ast.File{f}, nil)

@@ -42,7 +42,12 @@
 // files that are cut short or damaged at any byte. Fuzz the headers.
 package dataset
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
 
 // A Dataset is a fixed collection of samples that share one Spec.
 //
@@ -106,4 +111,111 @@ func Name(ds Dataset, i int) string {
 		return n.Name(i)
 	}
 	return ""
+}
+
+// CheckIndex returns nil if i is from 0 to n-1, and otherwise the error that a
+// Reader of n samples returns for sample i.
+func CheckIndex(i, n int) error {
+	if i < 0 || i >= n {
+		return fmt.Errorf("dataset: sample %d is out of range: there are %d", i, n)
+	}
+	return nil
+}
+
+// A PartReader is a [Reader] that need not read an encoded file as a whole, because
+// its user may need only a part: a crop of a packed photo needs only its rows. The Readers
+// of Subset, Concat, Zip, Select and Rename pass this on.
+type PartReader interface {
+	Reader
+	// PlaceParts is Place, but it may leave out field f, which is ragged uint8. Then it
+	// returns the field's length n in bytes, and parts, which reads them. parts is valid
+	// until the next sample is placed, and nil if the field has been placed.
+	PlaceParts(ctx context.Context, i, f int, dst Slot) (n int, parts io.ReaderAt, err error)
+}
+
+// A Wrap is a Dataset that is another one in everything: it has the names of its samples, tells it
+// the future, waits for its samples, and its Readers are those of the other one, with all that they
+// can do ([BatchReader], [PartReader]). Embed it in a dataset of your own, and write only the
+// methods that differ:
+//
+//	type birds struct {
+//		dataset.Wrap
+//		species []string
+//	}
+//
+// A struct that embeds a Dataset alone would lose all of that. Where the samples themselves
+// differ, wrap what [Map], [Select] or [Subset] makes of the other dataset: they pass on the rest,
+// too. A dataset with an Open of its own has Readers that can do what it writes for them. One whose
+// indices differ needs methods Name and Foresee of its own.
+type Wrap struct {
+	// Dataset is the other one. It must not change while a loader uses it.
+	Dataset
+}
+
+// Name is the name of the sample in the other dataset, or "" if it has none.
+func (w Wrap) Name(i int) string { return Name(w.Dataset, i) }
+
+// Foresee passes f on to the other dataset, if it is a [Foreseer].
+func (w Wrap) Foresee(f Future) (stop func()) { return Foresee(w.Dataset, f) }
+
+// Await waits for samples of the other dataset, if its length is [Unknown].
+func (w Wrap) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
+	return Await(ctx, w.Dataset, n, idle)
+}
+
+// Unknown is the Len of a dataset whose number of samples is known only at its end, if it
+// has one: PyTorch calls it an IterableDataset. Such a dataset is an [Awaiter]. Package
+// stream makes one. A loader reads it, and [Map], [Select], [Rename] and
+// transform.Images pass it on. What needs a length refuses it: [Concat], [Zip],
+// [Subset], [Cached], splits, and functions that write datasets.
+const Unknown = -1
+
+// An Awaiter is a Dataset whose Len is [Unknown]. Its samples are numbered in the order
+// in which a loader takes them.
+type Awaiter interface {
+	// Await waits until the samples 0 to n-1 can be placed, or until it is known that
+	// there are fewer. It returns how many samples can be placed now. If ended is true,
+	// there will never be more. Place of these samples does not wait for others.
+	//
+	// A loader that has nothing else to do closes idle while it waits: then its loop body
+	// does not run. A dataset that waits for something that the loop body does, such as
+	// giving memory back, returns an error then, instead of waiting for ever.
+	//
+	// Await returns soon after ctx is done. An error ends the loop after the batches that
+	// are complete. Several goroutines may call Await at once.
+	Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error)
+}
+
+// Await asks ds if it is an [Awaiter]. Datasets that wrap another one use it. A dataset
+// with a known length has ended.
+func Await(ctx context.Context, ds Dataset, n int, idle <-chan struct{}) (have int, ended bool, err error) {
+	switch a, ok := ds.(Awaiter); {
+	case ds.Len() >= 0:
+		return ds.Len(), true, nil
+	case ok:
+		return a.Await(ctx, n, idle)
+	}
+	return 0, false, fmt.Errorf("dataset: Len of %T is %d, and it is not an Awaiter", ds, ds.Len())
+}
+
+// errUnknown is the error of what needs to know the length of a dataset.
+var errUnknown = errors.New("its length is unknown, because it is read from a stream")
+
+// given reports an error if there is no dataset.
+func given(what string, ds Dataset) error {
+	if ds == nil {
+		return fmt.Errorf("dataset: %s: the dataset is nil", what)
+	}
+	return nil
+}
+
+// needsLength reports an error if there is no dataset, or if its length is not known.
+func needsLength(what string, ds Dataset) error {
+	if err := given(what, ds); err != nil {
+		return err
+	}
+	if ds.Len() < 0 {
+		return fmt.Errorf("dataset: %s: %T: %w", what, ds, errUnknown)
+	}
+	return nil
 }

@@ -20,6 +20,13 @@
 // place outside an order.
 package sampler
 
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/penstock-go/penstock/internal/prng"
+)
+
 // A Sampler gives every epoch its order. The same epoch always has the same
 // order. Epochs count from 0. A Sampler is safe for concurrent use.
 type Sampler interface{ Epoch(epoch int) Order }
@@ -92,4 +99,82 @@ type BatchPart interface {
 	// From is this rank's share of the rest of the global sequence, from place
 	// draw on. The [Mode] applies to this rest as if it were a whole sequence.
 	From(draw int) BatchPart
+}
+
+// recent keeps what was computed for the last two epochs, so that a loop, which
+// needs the current epoch and the next one, computes each of them once.
+type recent[T any] struct {
+	mu     sync.Mutex // not held while computing: who needs another epoch does not wait
+	epochs [2]int
+	values [2]func() T // of those who need the same epoch, one computes and the others wait
+	filled int         // entries; the newest is the first
+}
+
+func (r *recent[T]) of(epoch int, compute func(epoch int) T) T { return r.value(epoch, compute)() }
+
+// value is what computes or has computed the value of an epoch.
+func (r *recent[T]) value(epoch int, compute func(epoch int) T) func() T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.filled {
+		if r.epochs[i] == epoch {
+			return r.values[i]
+		}
+	}
+	v := sync.OnceValue(func() T { return compute(epoch) })
+	r.epochs[1], r.values[1] = r.epochs[0], r.values[0]
+	r.epochs[0], r.values[0] = epoch, v
+	r.filled = min(r.filled+1, len(r.epochs))
+	return v
+}
+
+// written is an order in memory.
+type written []int
+
+func (l written) Len() int     { return len(l) }
+func (l written) At(k int) int { return l[k] }
+
+// Every use of a seed has its own random numbers. Orders depend on these constants,
+// so a new one goes at the end.
+const (
+	forShuffle uint64 = iota + 1
+	forRandom
+	forWeighted
+	forWithoutReplacement
+	forLength
+	forGroups
+)
+
+func epochKey(use, seed uint64, epoch int) uint64 {
+	return prng.Mix(prng.Mix(prng.Mix(use)^seed) ^ uint64(epoch))
+}
+
+// below turns the random bits h into a number from 0 to n-1, all equally likely.
+// Source: Lemire, "Fast random integer generation in an interval", 2019.
+func below(h, n uint64) uint64 {
+	high, low := bits.Mul64(h, n)
+	if low < n {
+		for reject := -n % n; low < reject; {
+			h = prng.Mix(h)
+			high, low = bits.Mul64(h, n)
+		}
+	}
+	return high
+}
+
+// stream is a sequence of random numbers, for what is computed in sequence.
+type stream uint64
+
+func (s *stream) next() uint64 {
+	h := prng.Mix(uint64(*s))
+	*s += prng.Gamma
+	return h
+}
+
+// shuffle is the shuffle of Fisher and Yates.
+func shuffle[T any](s *stream, list []T) {
+	for i := len(list) - 1; i > 0; i-- {
+		j := below(s.next(), uint64(i)+1)
+		list[i], list[j] = list[j], list[i]
+	}
 }

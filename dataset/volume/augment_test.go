@@ -55,7 +55,7 @@ func whole(t testing.TB, options ...volume.Option) *volume.Cut {
 	return ds
 }
 
-func samples(t testing.TB, ds dataset.Dataset, steps ...volume.Step) *volume.Augmented {
+func samples(t testing.TB, ds dataset.Dataset, steps ...volume.Step) dataset.Dataset {
 	t.Helper()
 	x, err := volume.Augment(ds, steps...)
 	if err != nil {

@@ -1,32 +1,16 @@
 package volume
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
+	"io"
+	"io/fs"
 	"sync"
 
-	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
 )
-
-// CacheStats counts what the cache of a [Cohort] has done.
-type CacheStats struct {
-	Hits   int64 // requests for a patient that was in the cache or that another worker was loading
-	Misses int64 // patients loaded; more than Cohort.Len means that volumes were decoded again
-	// Evictions counts patients dropped to stay within the limit. A large number
-	// means that the limit is too small for the order of samples; see [CacheSize].
-	Evictions int64
-	Patients  int   // in the cache now
-	Bytes     int64 // in the cache now, including patients in use beyond the limit
-	Limit     int64 // bytes, as set by [CacheSize]
-}
-
-// String is one line: "2 patients in 1.5 GiB, limit 2 GiB, 40 hits, 3 misses, 1 eviction".
-func (s CacheStats) String() string {
-	return fmt.Sprintf("%s in %s, limit %s, %s, %s, %s",
-		figures.Count(s.Patients, "patient", "patients"), figures.Bytes(s.Bytes), figures.Bytes(s.Limit),
-		figures.Count(s.Hits, "hit", "hits"), figures.Count(s.Misses, "miss", "misses"), figures.Count(s.Evictions, "eviction", "evictions"))
-}
 
 // A cache holds the volumes of patients. Several requests for a patient at the same
 // time load it once. Patients in use stay in the cache. The others are kept up to the
@@ -38,7 +22,8 @@ type cache struct {
 	entries map[int]*cacheEntry
 	idle    cacheEntry // head of the ring of unused entries; next is the most recently used
 	held    int64      // bytes that count against the limit: of entries that are not larger than it
-	stats   CacheStats
+	stats   dataset.CacheStats
+	evicted int64 // patients dropped to stay within the limit
 }
 
 // A cacheEntry is one patient, from when its loading begins.
@@ -114,7 +99,7 @@ func (c *cache) fill(ctx context.Context, e *cacheEntry) (*cacheEntry, error) {
 		if e.err != nil {
 			delete(c.entries, e.patient)
 		} else {
-			c.stats.Patients++
+			c.stats.Samples++
 			c.count(e, e.volumes.bytes)
 		}
 		close(e.ready)
@@ -185,8 +170,8 @@ func (c *cache) drop(e *cacheEntry) {
 		c.held -= e.bytes
 	}
 	c.stats.Bytes -= e.bytes
-	c.stats.Patients--
-	c.stats.Evictions++
+	c.stats.Samples--
+	c.evicted++
 }
 
 func (e *cacheEntry) unlink() {
@@ -203,8 +188,93 @@ func (c *cache) has(patient int) bool {
 	return c.entries[patient] != nil
 }
 
-func (c *cache) snapshot() CacheStats {
+func (c *cache) snapshot() dataset.CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
+}
+
+// atOnce is how many bytes of a far file are allocated and read at once, because a listing
+// says that it has them. Larger files are read in parts.
+const atOnce = 64 << 20
+
+// A farFS reads a file as a whole if every read of it is a request to a service. It keeps the
+// last one, because decoders open a file once for its header and once for its values.
+type farFS struct {
+	fs.FS
+	mu   sync.Mutex
+	name string
+	data []byte
+}
+
+func (c *farFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(c.FS, name) }
+
+func (c *farFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(c.FS, name) }
+
+func (c *farFS) Open(name string) (fs.File, error) {
+	f, err := c.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	at, ok := f.(io.ReaderAt)
+	if !ok || !files.IsFar(f) {
+		return f, nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if !info.Mode().IsRegular() || info.Size() > atOnce {
+		return f, nil
+	}
+	return &farFile{File: f, fs: c, name: name, at: at, size: info.Size()}, nil
+}
+
+// read reads a file, unless it is the one that was read last.
+func (c *farFS) read(f *farFile) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.data != nil && c.name == f.name {
+		return c.data, nil
+	}
+	data := make([]byte, f.size)
+	if n, err := f.at.ReadAt(data, 0); n < len(data) {
+		return nil, files.Ended(err)
+	}
+	c.name, c.data = f.name, data
+	return data, nil
+}
+
+type farFile struct {
+	fs.File
+	fs      *farFS
+	name    string
+	at      io.ReaderAt
+	size    int64
+	content *bytes.Reader // nil until the first Read or Seek
+}
+
+func (f *farFile) read() error {
+	if f.content != nil {
+		return nil
+	}
+	data, err := f.fs.read(f)
+	if err == nil {
+		f.content = bytes.NewReader(data)
+	}
+	return err
+}
+
+func (f *farFile) Read(p []byte) (int, error) {
+	if err := f.read(); err != nil {
+		return 0, err
+	}
+	return f.content.Read(p)
+}
+
+func (f *farFile) Seek(offset int64, whence int) (int64, error) {
+	if err := f.read(); err != nil {
+		return 0, err
+	}
+	return f.content.Seek(offset, whence)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // sized makes patients of that many bytes.
@@ -33,14 +35,14 @@ func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	c := newCache(100, sized(40, 40, 40, 101))
 	use(t, c, 0, 1, 0, 2) // drops 1
 	use(t, c, 0, 2)
-	want := CacheStats{Hits: 3, Misses: 3, Evictions: 1, Patients: 2, Bytes: 80, Limit: 100}
-	if got := c.snapshot(); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
+	want := dataset.CacheStats{Hits: 3, Misses: 3, Samples: 2, Bytes: 80, Limit: 100}
+	if got := c.snapshot(); got != want || c.evicted != 1 {
+		t.Errorf("got %+v and %d evicted, want %+v and 1", got, c.evicted, want)
 	}
 	use(t, c, 3, 3, 0, 2) // too large to stay, and drops nobody else
-	want = CacheStats{Hits: 5, Misses: 5, Evictions: 3, Patients: 2, Bytes: 80, Limit: 100}
-	if got := c.snapshot(); got != want {
-		t.Errorf("with one too large: got %+v, want %+v", got, want)
+	want = dataset.CacheStats{Hits: 5, Misses: 5, Samples: 2, Bytes: 80, Limit: 100}
+	if got := c.snapshot(); got != want || c.evicted != 3 {
+		t.Errorf("with one too large: got %+v and %d evicted, want %+v and 3", got, c.evicted, want)
 	}
 }
 
@@ -54,7 +56,7 @@ func TestCacheKeepsWhatIsInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.snapshot(); got.Bytes != 120 || got.Patients != 2 {
+	if got := c.snapshot(); got.Bytes != 120 || got.Samples != 2 {
 		t.Errorf("both in use: %+v", got)
 	}
 	c.release(first)
@@ -63,7 +65,7 @@ func TestCacheKeepsWhatIsInUse(t *testing.T) {
 	}
 	c.grow(second, 50)
 	c.release(second)
-	if got := c.snapshot(); got.Bytes != 0 || got.Patients != 0 {
+	if got := c.snapshot(); got.Bytes != 0 || got.Samples != 0 {
 		t.Errorf("grown beyond the limit and given back: %+v", got)
 	}
 	if c.held != 0 {
@@ -87,9 +89,9 @@ func TestCacheLoadsOnceForAllRequests(t *testing.T) {
 		if got := loads.Load(); got != 1 {
 			t.Errorf("%d loads, want 1", got)
 		}
-		want := CacheStats{Hits: 8, Misses: 1, Evictions: 1, Limit: 100}
-		if got := c.snapshot(); got != want {
-			t.Errorf("got %+v, want %+v", got, want)
+		want := dataset.CacheStats{Hits: 8, Misses: 1, Limit: 100}
+		if got := c.snapshot(); got != want || c.evicted != 1 {
+			t.Errorf("got %+v and %d evicted, want %+v and 1", got, c.evicted, want)
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 // scanOf is an LPS volume of spacing 3×2×1 mm whose voxel k is 10·k + offset.
 func scanOf(offset int, shape ...int) *volume.Volume {
 	v := placed(shape...)
-	values := make([]int16, v.Elements())
+	values := make([]int16, v.Shape.Elements())
 	for i := range values {
 		values[i] = int16(10*i + offset)
 	}
@@ -31,7 +31,7 @@ func scanOf(offset int, shape ...int) *volume.Volume {
 // maskOf is a mask with those voxels set.
 func maskOf(shape []int, labels map[int]uint8) *volume.Volume {
 	v := placed(shape...)
-	v.Dtype, v.Data = dataset.Uint8, make([]byte, v.Elements())
+	v.Dtype, v.Data = dataset.Uint8, make([]byte, v.Shape.Elements())
 	for at, label := range labels {
 		v.Data[at] = label
 	}

@@ -53,7 +53,7 @@ func TestSeriesAreThoseOfITK(t *testing.T) {
 		if v.Shape[1] != 3 || v.Shape[2] != 5 || v.World != "LPS" {
 			t.Errorf("%s: got %v", name, v)
 		}
-		values := make([]float64, v.Elements())
+		values := make([]float64, v.Shape.Elements())
 		for i := range values {
 			values[i] = float64(floats(t, v)[i])
 			if v.Dtype == dataset.Uint32 { // beyond the integers that float32 holds exactly
@@ -208,7 +208,7 @@ func TestCohortsHaveSeriesAndFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	mask := ct.Header()
-	mask.Dtype, mask.Data = dataset.Uint8, make([]byte, ct.Elements())
+	mask.Dtype, mask.Data = dataset.Uint8, make([]byte, ct.Shape.Elements())
 	mask.Data[7] = 1
 	fsys["p/mask.nrrd"] = nrrdFile(mask)
 	c, err := volume.Open(struct{ fs.FS }{fsys}, volume.Scan("ct", "{patient}/ct", volume.As(dataset.Int16)), volume.Mask("mask", "{patient}/mask.nrrd"))

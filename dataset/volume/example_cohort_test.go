@@ -69,7 +69,7 @@ func ExampleOpen() {
 	// ct float32 (1, 2, 2, 3), 5×1×1 mm, LPS
 	// anna (1, 2, 2, 3) [0 1 2 3 4 5 6 7 8 9 10 11] [0 0 0 0 0 0 0 0 0 0 0 0]
 	// bert (1, 2, 2, 3) [0 1 2 3 4 5 6 7 8 9 10 12] [0 0 0 0 0 0 0 1 0 0 0 0]
-	// 2 patients in 120 B, limit 1 GiB, 0 hits, 2 misses, 0 evictions
+	// 2 samples in 120 B, limit 1 GiB, 0 hits, 2 misses
 }
 
 // Patients can be listed in the program, with files of any name.
@@ -147,7 +147,7 @@ func ExampleRead() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(v, v.Elements(), v.Bytes())
+	fmt.Println(v, v.Shape.Elements(), v.Bytes())
 	fmt.Println(v.Position(1, 1, 2))
 	values, err := v.Float32()
 	fmt.Println(values[11], err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
@@ -49,8 +50,8 @@ func TestVolumesAreDecodedOnce(t *testing.T) {
 		}
 	}
 	got := cohort.Stats()
-	want := volume.CacheStats{Hits: 9*12 - 2, Misses: 3, Patients: 3, Bytes: 3 * 120 * 3, Limit: 2 << 30}
-	if got, line := want.String(), "3 patients in 1.1 KiB, limit 2 GiB, 106 hits, 3 misses, 0 evictions"; got != line {
+	want := dataset.CacheStats{Hits: 9*12 - 2, Misses: 3, Samples: 3, Bytes: 3 * 120 * 3, Limit: 2 << 30}
+	if got, line := want.String(), "3 samples in 1.1 KiB, limit 2 GiB, 106 hits, 3 misses"; got != line {
 		t.Errorf("stats print as %s, want %s", got, line)
 	}
 	if got != want || cohort.Bytes() != got.Bytes {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
@@ -94,7 +95,7 @@ func together(v, fixed *Volume) error {
 	if (v.World == "") != (fixed.World == "") {
 		return fmt.Errorf("its world is %s, that of %s is %s: want both known", worldOf(v), fixed.Name, worldOf(fixed))
 	}
-	if v.Shape[0] > maxElements/max(1, fixed.Elements()/fixed.Shape[0]) {
+	if v.Shape[0] > maxElements/max(1, fixed.Shape.Elements()/fixed.Shape[0]) {
 		return fmt.Errorf("%d channels on the grid of %s would be too large", v.Shape[0], fixed.Name)
 	}
 	if v.Mask && !holds(v.Dtype, v.Fill) {
@@ -181,3 +182,405 @@ func frameOf(v *Volume) (f frame, err error) {
 	}
 	return f, nil
 }
+
+// An affine maps the indices of a grid to those of an old volume: the centre of voxel
+// (z, y, x) of the grid is at index at + z·step[0] + y·step[1] + x·step[2] of the old
+// volume.
+type affine struct {
+	n, old [3]int // voxels of the grid and of the old volume
+	at     [3]float64
+	step   [3][3]float64 // per axis of the grid
+	same   bool          // the old volume is on the grid
+}
+
+// exact is the error of positions in voxels that is accepted. Affines in files are
+// float32, with an error of 1e-7 of a volume's length.
+const exact = 1e-3
+
+// round is how close to a half, in voxels, an index counts as the half, so that
+// rounding errors do not decide which of two voxels is taken.
+const round = 1e-6
+
+// affineFrom is the affine from grid g to volume f.
+func (f *frame) affineFrom(g *frame) (t affine, err error) {
+	inverse, err := f.inverse()
+	if err != nil {
+		return t, err
+	}
+	t = affine{n: g.n, old: f.n}
+	var apart [3]float64
+	for d := range apart {
+		apart[d] = g.origin[d] - f.origin[d]
+	}
+	for k := range 3 {
+		t.at[k] = dot(inverse[k], apart)
+		for j := range 3 {
+			t.step[j][k] = dot(inverse[k], g.step[j])
+		}
+	}
+	back, err := g.inverse()
+	if err != nil {
+		return t, errors.New("the grid's axes are in one plane")
+	}
+	r := affine{n: f.n, old: g.n}
+	for k := range 3 {
+		r.at[k] = -dot(back[k], apart)
+		for j := range 3 {
+			r.step[j][k] = dot(back[k], f.step[j])
+		}
+	}
+	if !t.near() || !r.near() {
+		return t, errors.New("its position and size are too far from those of the grid to be compared")
+	}
+	if t.apart(0, 0.5) || r.apart(0.5, 0) {
+		return t, errors.New("it is entirely outside the grid")
+	}
+	t.same = t.n == t.old && t.onGrid()
+	return t, nil
+}
+
+// inverse is the rows of the matrix that maps a vector in the world to old indices.
+func (f *frame) inverse() (rows [3][3]float64, err error) {
+	// Unit vectors first: the lengths of the axes may be very different.
+	var unit [3][3]float64
+	var length [3]float64
+	for k, s := range f.step {
+		length[k] = math.Hypot(math.Hypot(s[0], s[1]), s[2])
+		for d := range s {
+			unit[k][d] = s[d] / length[k]
+		}
+	}
+	det := dot(unit[0], cross(unit[1], unit[2]))
+	if !(math.Abs(det) > 1e-6) {
+		return rows, errors.New("its axes are in one plane")
+	}
+	for k := range rows {
+		r := cross(unit[(k+1)%3], unit[(k+2)%3])
+		for d := range r {
+			rows[k][d] = r[d] / det / length[k]
+		}
+	}
+	return rows, nil
+}
+
+// reach is the range of old indices, per old axis, that the grid covers: from its first
+// centres to its last, and that many voxels beyond.
+func (t *affine) reach(beyond float64) (lo, hi [3]float64) {
+	lo, hi = t.at, t.at
+	for j := range 3 {
+		last := float64(t.n[j]-1) + beyond
+		for k, s := range t.step[j] {
+			lo[k] += min(-beyond*s, last*s)
+			hi[k] += max(-beyond*s, last*s)
+		}
+	}
+	return lo, hi
+}
+
+// near reports whether all indices are small enough to be computed exactly.
+func (t *affine) near() bool {
+	lo, hi := t.reach(0.5)
+	for k := range 3 {
+		if !(lo[k] > -1e9 && hi[k] < 1e9) {
+			return false
+		}
+	}
+	return true
+}
+
+// apart reports whether the grid and the old volume do not overlap along one of the old
+// axes. Each covers its first centres to its last, and that many voxels beyond.
+func (t *affine) apart(beyond, beyondOld float64) bool {
+	lo, hi := t.reach(beyond)
+	for k := range 3 {
+		if !(hi[k] >= -beyondOld-round && lo[k] <= float64(t.old[k]-1)+beyondOld+round) {
+			return true
+		}
+	}
+	return false
+}
+
+// onGrid reports whether every voxel of the grid has the centre of the old voxel with
+// the same index.
+func (t *affine) onGrid() bool {
+	for k := range 3 {
+		off := math.Abs(t.at[k])
+		for j := range 3 {
+			want := 0.0
+			if j == k {
+				want = 1
+			}
+			off += math.Abs(t.step[j][k]-want) * float64(t.n[j]-1)
+		}
+		if off > exact {
+			return false
+		}
+	}
+	return true
+}
+
+// parallel finds, for every axis of the grid, the old axis parallel to it. ok is false
+// if the axes of the two are not parallel.
+func (t *affine) parallel() (order [3]int, ok bool) {
+	for _, order := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		off := [3]float64{}
+		for j, k := range order {
+			for other := range 3 {
+				if other != k {
+					off[other] += math.Abs(t.step[j][other]) * float64(t.n[j]-1)
+				}
+			}
+		}
+		if max(off[0], off[1], off[2]) <= exact {
+			return order, true
+		}
+	}
+	return order, false
+}
+
+// matchParallel puts v, of shape old, onto a grid with parallel axes, one axis after
+// the other. order has the old axis along every axis of the grid.
+func (t *affine) matchParallel(v *Volume, old [4]int, order [3]int, w *work) error {
+	var grids [3]grid
+	var first [3]int
+	for j, k := range order {
+		grids[j], first[j] = lineGrid(old[k+1], t.n[j], t.at[k], t.step[j][k])
+	}
+	old = arrange(v, old, order)
+	if v.Mask {
+		return fillNearest(v, old, &grids, first, t.n, w)
+	}
+	return fillLinear(v, old, &grids, first, t.n, w)
+}
+
+// arrange puts the axes of v's values, of shape old, in that order.
+func arrange(v *Volume, old [4]int, order [3]int) [4]int {
+	if order == [3]int{0, 1, 2} {
+		return old
+	}
+	from := newMoves(old[:])
+	src := from.src
+	for j, k := range order {
+		from.n[j+1], from.src[j+1] = old[k+1], src[k+1]
+	}
+	to := newMoves(from.n[:])
+	to.src = from.src
+	data := make([]byte, len(v.Data))
+	to.run(data, v.Data, v.Dtype.Size())
+	v.Data = data
+	return to.n
+}
+
+// lineGrid is the grid of those of n centres, at old indices at + i·step, that are
+// within a line of old voxels. first is the index of the first of them.
+func lineGrid(old, n int, at, step float64) (g grid, first int) {
+	first, end := within(at, step, n, old)
+	n = end - first
+	g = grid{make([]int, n), make([]int, n), make([]int, n), make([]float32, n)}
+	for i := range n {
+		x := at + float64(first+i)*step
+		floor := math.Floor(x)
+		if near := math.Round(x); math.Abs(x-near) < round {
+			x, floor = near, near
+		}
+		g.lo[i] = min(max(int(floor), 0), old-1)
+		g.hi[i] = min(max(int(floor)+1, 0), old-1)
+		if g.part[i] = float32(x - floor); g.part[i] == 0 {
+			g.hi[i] = g.lo[i] // a neighbour with weight 0 may be NaN
+		}
+		g.nearest[i] = nearest(x, old)
+	}
+	return g, first
+}
+
+// within finds the indices i below n, from first to end-1, for which at + i·step is
+// within the outer edges of a line of old voxels.
+func within(at, step float64, n, old int) (first, end int) {
+	lo, hi := -0.5-round-at, float64(old)-0.5+round-at
+	if step < 0 {
+		lo, hi, step = -hi, -lo, -step
+	}
+	if step == 0 {
+		if lo > 0 || hi < 0 {
+			return 0, 0
+		}
+		return 0, n
+	}
+	// Compared as floats: a step close to 0 makes numbers that no int can hold.
+	first = int(min(max(math.Ceil(lo/step), 0), float64(n)))
+	end = int(min(max(math.Floor(hi/step)+1, 0), float64(n)))
+	return first, max(first, end)
+}
+
+// nearest is the old voxel nearest to x.
+func nearest(x float64, old int) int {
+	return min(max(int(math.Floor(x+0.5+round)), 0), old-1)
+}
+
+// outside makes values for v on a grid of n, all of them Fill.
+func outside(v *Volume, channels int, n [3]int) []byte {
+	data := make([]byte, channels*n[0]*n[1]*n[2]*v.Dtype.Size())
+	if v.Fill != 0 {
+		fill(data, v.Dtype, v.Fill)
+	}
+	return data
+}
+
+func fillLinear(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) error {
+	src, err := v.Float32()
+	if err != nil {
+		return err
+	}
+	v.Dtype = dataset.Float32
+	v.Data = outside(v, old[0], n)
+	dst := dense.Values[float32](v.Data)
+	nx := len(g[2].lo)
+	if nx == 0 {
+		return nil
+	}
+	// Only the part of a row that the grid needs is blended.
+	from, to := min(g[2].lo[0], g[2].lo[nx-1]), max(g[2].hi[0], g[2].hi[nx-1])+1
+	for i := range nx {
+		g[2].lo[i] -= from
+		g[2].hi[i] -= from
+	}
+	row := make([]float32, to-from)
+	for c := range old[0] {
+		at := func(z, y int) []float32 {
+			r := ((c*old[1]+z)*old[2] + y) * old[3]
+			return src[r+from : r+to]
+		}
+		for z := range g[0].lo {
+			if err := w.ctx.Err(); err != nil {
+				return err
+			}
+			for y := range g[1].lo {
+				blend(row, at(g[0].lo[z], g[1].lo[y]), at(g[0].lo[z], g[1].hi[y]),
+					at(g[0].hi[z], g[1].lo[y]), at(g[0].hi[z], g[1].hi[y]), g[0].part[z], g[1].part[y])
+				out := ((c*n[0]+first[0]+z)*n[1]+first[1]+y)*n[2] + first[2]
+				interpolate(dst[out:out+nx], row, &g[2])
+			}
+		}
+	}
+	return nil
+}
+
+func fillNearest(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) error {
+	src, size := v.Data, v.Dtype.Size()
+	v.Data = outside(v, old[0], n)
+	nx := len(g[2].nearest)
+	for c := range old[0] {
+		for z, oldZ := range g[0].nearest {
+			if err := w.ctx.Err(); err != nil {
+				return err
+			}
+			for y, oldY := range g[1].nearest {
+				from := ((c*old[1]+oldZ)*old[2] + oldY) * old[3] * size
+				out := (((c*n[0]+first[0]+z)*n[1]+first[1]+y)*n[2] + first[2]) * size
+				pick(v.Data[out:out+nx*size], src[from:from+old[3]*size], g[2].nearest, size)
+			}
+		}
+	}
+	return nil
+}
+
+// matchOblique puts v, of shape old, onto a grid of any orientation.
+func (t *affine) matchOblique(v *Volume, old [4]int, w *work) error {
+	if v.Mask {
+		src := v.Data
+		v.Data = outside(v, old[0], t.n)
+		switch v.Dtype.Size() {
+		case 1:
+			return t.eachRow(old, w, nearestRow(v.Data, src, old))
+		case 2:
+			return t.eachRow(old, w, nearestRow(dense.Values[uint16](v.Data), dense.Values[uint16](src), old))
+		case 4:
+			return t.eachRow(old, w, nearestRow(dense.Values[uint32](v.Data), dense.Values[uint32](src), old))
+		default:
+			return t.eachRow(old, w, nearestRow(dense.Values[uint64](v.Data), dense.Values[uint64](src), old))
+		}
+	}
+	src, err := v.Float32()
+	if err != nil {
+		return err
+	}
+	v.Dtype = dataset.Float32
+	v.Data = outside(v, old[0], t.n)
+	return t.eachRow(old, w, linearRow(dense.Values[float32](v.Data), src, old))
+}
+
+// A line is the part of a row of the grid that is in the old volume: n voxels of
+// channel c, stored from index out of the result on. The first is at old index at, and
+// each next one is a step further.
+type line struct {
+	c, out, n int
+	at, step  [3]float64
+}
+
+// eachRow calls do for every row of the grid that meets the old volume.
+func (t *affine) eachRow(old [4]int, w *work, do func(line)) error {
+	for c := range old[0] {
+		for z := range t.n[0] {
+			if err := w.ctx.Err(); err != nil {
+				return err
+			}
+			for y := range t.n[1] {
+				r := line{c: c, step: t.step[2]}
+				first, end := 0, t.n[2]
+				for k := range r.at {
+					r.at[k] = t.at[k] + float64(z)*t.step[0][k] + float64(y)*t.step[1][k]
+					a, b := within(r.at[k], r.step[k], t.n[2], t.old[k])
+					first, end = max(first, a), min(end, b)
+				}
+				if end <= first {
+					continue
+				}
+				for k := range r.at {
+					r.at[k] += float64(first) * r.step[k]
+				}
+				r.out, r.n = ((c*t.n[0]+z)*t.n[1]+y)*t.n[2]+first, end-first
+				do(r)
+			}
+		}
+	}
+	return nil
+}
+
+func nearestRow[T word](dst, src []T, old [4]int) func(line) {
+	return func(r line) {
+		from := src[r.c*old[1]*old[2]*old[3]:][:old[1]*old[2]*old[3]]
+		for i := range dst[r.out : r.out+r.n] {
+			x := float64(i)
+			z := nearest(r.at[0]+x*r.step[0], old[1])
+			y := nearest(r.at[1]+x*r.step[1], old[2])
+			x2 := nearest(r.at[2]+x*r.step[2], old[3])
+			dst[r.out+i] = from[(z*old[2]+y)*old[3]+x2]
+		}
+	}
+}
+
+func linearRow(dst, src []float32, old [4]int) func(line) {
+	return func(r line) {
+		from := src[r.c*old[1]*old[2]*old[3]:][:old[1]*old[2]*old[3]]
+		for i := range dst[r.out : r.out+r.n] {
+			x := float64(i)
+			z0, z1, z := between(r.at[0]+x*r.step[0], old[1])
+			y0, y1, y := between(r.at[1]+x*r.step[1], old[2])
+			x0, x1, part := between(r.at[2]+x*r.step[2], old[3])
+			a, b := (z0*old[2]+y0)*old[3], (z0*old[2]+y1)*old[3]
+			c, d := (z1*old[2]+y0)*old[3], (z1*old[2]+y1)*old[3]
+			p := mix(mix(from[a+x0], from[a+x1], part), mix(from[b+x0], from[b+x1], part), y)
+			q := mix(mix(from[c+x0], from[c+x1], part), mix(from[d+x0], from[d+x1], part), y)
+			dst[r.out+i] = mix(p, q, z)
+		}
+	}
+}
+
+// between finds the two of old voxels around index x, which is -1 or more, and how far
+// x is from the first to the second, from 0 to 1.
+func between(x float64, old int) (lo, hi int, part float32) {
+	floor := int(x+1) - 1
+	return min(max(floor, 0), old-1), min(max(floor+1, 0), old-1), float32(x - float64(floor))
+}
+
+func mix(a, b, part float32) float32 { return a + part*(b-a) }

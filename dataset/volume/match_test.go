@@ -307,7 +307,7 @@ func TestScansAreMatchedToTheGrid(t *testing.T) {
 		pet.Axes[1].Direction, pet.Axes[2].Direction = []float64{-s, c, 0}[:world], []float64{c, s, 0}[:world]
 		pet.Origin[0] -= 2
 		pet.Origin[1] -= 3
-		values := make([]float32, pet.Elements())
+		values := make([]float32, pet.Shape.Elements())
 		for i := range values {
 			values[i] = level(pet, i)
 		}

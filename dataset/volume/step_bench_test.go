@@ -24,7 +24,7 @@ func BenchmarkPrepare(b *testing.B) {
 				if err := volume.Run(b.Context(), vs, step); err != nil {
 					b.Fatal(err)
 				}
-				voxels = vs[0].Elements() + vs[1].Elements()
+				voxels = vs[0].Shape.Elements() + vs[1].Shape.Elements()
 			}
 			b.ReportMetric(float64(voxels)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mvoxels/s")
 		})
@@ -99,7 +99,7 @@ func BenchmarkResampleToMatch(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(ct.Elements())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mvoxels/s")
+				b.ReportMetric(float64(ct.Shape.Elements())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mvoxels/s")
 			})
 		}
 	}

@@ -26,7 +26,7 @@ func made(name string, mask bool, shape []int, spacing []float64, value func(i i
 	for k := range shape {
 		v.Axes = append(v.Axes, volume.Axis{Kind: "space", Spacing: spacing[k], Direction: directions[k]})
 	}
-	values := make([]int16, v.Elements())
+	values := make([]int16, v.Shape.Elements())
 	for i := range values {
 		values[i] = int16((i*37+i*i%101)%211 - 90)
 		if value != nil {
@@ -231,7 +231,7 @@ func index(v *volume.Volume, i int) []float64 {
 func TestResampledValuesKeepTheirPositionInTheBody(t *testing.T) {
 	v := made("ct", false, []int{6, 7, 8}, []float64{2.5, 0.7, 1.1}, nil)
 	level := func(p []float64) float64 { return 3*p[0] - 2*p[1] + p[2] }
-	values := make([]float32, v.Elements())
+	values := make([]float32, v.Shape.Elements())
 	for i := range values {
 		p, _ := v.Position(index(v, i)...)
 		values[i] = float32(level(p))

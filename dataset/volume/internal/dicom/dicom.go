@@ -6,6 +6,7 @@
 package dicom
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -139,6 +140,173 @@ func (m *Image) Decode(fsys fs.FS, dst []byte) error {
 		bulk.Swap(dst, 2) // single bytes are stored in words of two
 	case again.syntax.big == bulk.LittleEndian():
 		bulk.Swap(dst, m.Bits/8)
+	}
+	return nil
+}
+
+// A syntax is a transfer syntax.
+type syntax struct {
+	explicit, big, deflated, rle bool
+}
+
+// syntaxOf finds a transfer syntax by its UID. Source: PS3.5, Annex A.
+func syntaxOf(uid string) (*syntax, error) {
+	switch uid {
+	case "1.2.840.10008.1.2":
+		return &syntax{}, nil
+	case "1.2.840.10008.1.2.1":
+		return &syntax{explicit: true}, nil
+	case "1.2.840.10008.1.2.1.99":
+		return &syntax{explicit: true, deflated: true}, nil
+	case "1.2.840.10008.1.2.2":
+		return &syntax{explicit: true, big: true}, nil
+	case "1.2.840.10008.1.2.5":
+		return &syntax{explicit: true, rle: true}, nil
+	case "":
+		return nil, fmt.Errorf("TransferSyntaxUID is missing")
+	}
+	if name := codecs[uid]; name != "" {
+		return nil, fmt.Errorf("TransferSyntaxUID: %s is not read: want uncompressed values, deflate or RLE", name)
+	}
+	return nil, fmt.Errorf("TransferSyntaxUID: %.64q is not read", uid)
+}
+
+// codecs are the names of transfer syntaxes that need a codec. Source: PS3.6.
+var codecs = map[string]string{
+	"1.2.840.10008.1.2.4.50": "JPEG Baseline", "1.2.840.10008.1.2.4.51": "JPEG Extended",
+	"1.2.840.10008.1.2.4.57": "JPEG Lossless", "1.2.840.10008.1.2.4.70": "JPEG Lossless SV1",
+	"1.2.840.10008.1.2.4.80": "JPEG-LS Lossless", "1.2.840.10008.1.2.4.81": "JPEG-LS Near-Lossless",
+	"1.2.840.10008.1.2.4.90": "JPEG 2000 Lossless", "1.2.840.10008.1.2.4.91": "JPEG 2000",
+	"1.2.840.10008.1.2.4.201": "High-Throughput JPEG 2000 Lossless", "1.2.840.10008.1.2.4.203": "High-Throughput JPEG 2000",
+}
+
+// Values extracts the stored values from raw, which Decode has filled. A value is the Stored bits from bit High down, with
+// a sign if Signed. Dst has one element per value; if it or raw has fewer, these are extracted.
+func (m *Image) Values(dst []int64, raw []byte) {
+	dst = dst[:min(len(dst), len(raw)/(m.Bits/8))]
+	switch m.Bits {
+	case 8:
+		for i := range dst {
+			dst[i] = m.value(uint32(raw[i]))
+		}
+	case 16:
+		for i := range dst {
+			dst[i] = m.value(uint32(binary.NativeEndian.Uint16(raw[2*i:])))
+		}
+	case 32:
+		for i := range dst {
+			dst[i] = m.value(binary.NativeEndian.Uint32(raw[4*i:]))
+		}
+	}
+}
+
+func (m *Image) value(raw uint32) int64 {
+	raw <<= 31 - m.High
+	if m.Signed {
+		return int64(int32(raw) >> (32 - m.Stored))
+	}
+	return int64(raw >> (32 - m.Stored))
+}
+
+// Range is the smallest and the largest value that can be stored.
+func (m *Image) Range() (least, most int64) {
+	if m.Signed {
+		return -1 << (m.Stored - 1), 1<<(m.Stored-1) - 1
+	}
+	return 0, 1<<m.Stored - 1
+}
+
+// unpack reads the fragments of one RLE frame. It has a segment of PackBits for every byte of a value, the highest byte
+// first. Source: PS3.5, Annex G.
+func (p *parser) unpack(dst []byte, size int) error {
+	table, err := p.head()
+	if err == nil && table.tag != item {
+		err = fmt.Errorf("element %v, want an item", table.tag)
+	}
+	if err == nil && table.length == undefined {
+		err = errors.New("an item of unknown length")
+	}
+	if err == nil {
+		err = p.pass(table.length)
+	}
+	if err != nil {
+		return fmt.Errorf("PixelData: offset table: %w", bulk.Unexpected(err))
+	}
+	frame, err := p.head()
+	if err == nil && (frame.tag != item || frame.length == undefined) {
+		err = fmt.Errorf("element %v of %d bytes, want an item", frame.tag, frame.length)
+	}
+	var head [64]byte
+	if err == nil {
+		err = p.fill(head[:])
+	}
+	if err != nil {
+		return fmt.Errorf("PixelData: RLE: %w", bulk.Unexpected(err))
+	}
+	order := binary.LittleEndian
+	if n := order.Uint32(head[:]); n != uint32(size) {
+		return fmt.Errorf("PixelData: RLE: %d segments, want %d", n, size)
+	}
+	at := uint32(len(head))
+	for k := range size {
+		begin, end := order.Uint32(head[4+4*k:]), frame.length
+		if k+1 < size {
+			end = order.Uint32(head[8+4*k:])
+		}
+		if begin < at || end < begin || end > frame.length {
+			return fmt.Errorf("PixelData: RLE: segment %d is at bytes %d to %d of %d", k, begin, end, frame.length)
+		}
+		if err := p.pass(begin - at); err != nil {
+			return fmt.Errorf("PixelData: RLE: %w", err)
+		}
+		plane := size - 1 - k // in little endian
+		if !bulk.LittleEndian() {
+			plane = k
+		}
+		segment := io.LimitReader(p.r, int64(end-begin))
+		if err := packBits(dst[plane:], size, segment); err != nil {
+			return fmt.Errorf("PixelData: RLE: segment %d: %w", k, err)
+		}
+		if _, err := io.Copy(io.Discard, segment); err != nil {
+			return fmt.Errorf("PixelData: RLE: segment %d: %w", k, err)
+		}
+		at = end
+	}
+	return nil
+}
+
+// packBits fills every step-th byte of dst. Further bytes of the segment are padding.
+func packBits(dst []byte, step int, r io.Reader) error {
+	var b [128]byte
+	for at := 0; at < len(dst); {
+		if _, err := io.ReadFull(r, b[:1]); err != nil {
+			return bulk.Unexpected(err)
+		}
+		n, repeated := int(b[0])+1, false
+		switch {
+		case b[0] == 128:
+			continue
+		case b[0] > 128:
+			n, repeated = 257-int(b[0]), true
+		}
+		run := b[:n]
+		if repeated {
+			run = b[:1]
+		}
+		if _, err := io.ReadFull(r, run); err != nil {
+			return bulk.Unexpected(err)
+		}
+		for k := range n {
+			if at >= len(dst) {
+				return errors.New("a run goes beyond the values")
+			}
+			if repeated {
+				dst[at] = b[0]
+			} else {
+				dst[at] = b[k]
+			}
+			at += step
+		}
 	}
 	return nil
 }

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"path"
+	"strconv"
+	"strings"
 
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
@@ -97,4 +101,120 @@ func decompressed(src *bulk.Source) (io.Reader, error) {
 	}
 	z := new(inflate.Reader)
 	return z, z.ResetZlib(src.Reader)
+}
+
+// dataFiles are the files of ElementDataFile: one or more names, or a pattern. Without either the data are LOCAL.
+type dataFiles struct {
+	names       []string // in the header's folder
+	pattern     files.Pattern
+	first, step int64
+	count       int64
+}
+
+// local reports whether the data follow the header.
+func (d *dataFiles) local() bool { return d.count == 0 }
+
+// file is data file i of the header called name.
+func (d *dataFiles) file(i int64, name string) (string, error) {
+	if d.local() {
+		return name, nil
+	}
+	own := ""
+	if d.names != nil {
+		own = d.names[i]
+	} else {
+		own = d.pattern.Name(d.first + i*d.step)
+	}
+	return files.Below(path.Dir(name), own)
+}
+
+// dataFiles reads the value of ElementDataFile, and the list of files on the next lines.
+func (p *parser) dataFiles() error {
+	d := &p.h.dataFiles
+	words := strings.Fields(p.elements)
+	switch {
+	case strings.EqualFold(p.elements, "LOCAL"):
+		return nil
+	case words[0] == "LIST":
+		return p.list(words[1:])
+	case strings.Contains(p.elements, "%"):
+		return p.pattern(words)
+	}
+	d.names, d.count = []string{p.elements}, 1
+	_, err := d.file(0, p.h.name)
+	return err
+}
+
+// list reads the names of files. Words may have the number of axes in a file. Without it a file has all axes except the
+// slowest.
+func (p *parser) list(words []string) error {
+	d, rank := &p.h.dataFiles, len(p.h.Sizes)-1
+	if len(words) > 0 {
+		n, err := strconv.Atoi(strings.TrimRight(words[0], "dD"))
+		if err != nil || n < 1 || n > rank {
+			return fmt.Errorf("files of %.60q axes, want 1 to %d", words[0], rank)
+		}
+		rank = n
+	}
+	want := int64(1)
+	for _, n := range p.h.Sizes[max(rank, 0):] {
+		if want > math.MaxInt64/int64(n) {
+			return fmt.Errorf("LIST of %v files", p.h.Sizes[max(rank, 0):])
+		}
+		want *= int64(n)
+	}
+	seen := map[string]bool{}
+	for d.count < want {
+		text, err := p.next()
+		if err != nil {
+			return fmt.Errorf("%d files of %d axes, want %d", d.count, rank, want)
+		}
+		d.names, d.count = append(d.names, strings.TrimSpace(text)), d.count+1
+		const kept = 128 // bytes of what is remembered of a name, besides its text
+		if err := p.Memory(kept + int64(len(text))); err != nil {
+			return err
+		}
+		name, err := d.file(d.count-1, p.h.name)
+		if err == nil && seen[name] {
+			err = fmt.Errorf("%.60q is in the list already", text)
+		}
+		if err != nil {
+			return err
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// pattern reads a name with one %d. There is one file per slice of the slowest axis. The first number may follow, or the
+// first, the last and the step. Without them the first number is 1.
+func (p *parser) pattern(words []string) error {
+	d := &p.h.dataFiles
+	var numbers []int64
+	for len(words) > 1 && len(numbers) < 3 {
+		n, err := strconv.ParseInt(words[len(words)-1], 10, 32)
+		if err != nil {
+			break
+		}
+		numbers = append([]int64{n}, numbers...)
+		words = words[:len(words)-1]
+	}
+	var ok bool
+	if d.pattern, ok = files.ParsePattern(strings.Join(words, " ")); !ok {
+		return fmt.Errorf("%.60q is not a pattern: want one %%d in it", strings.Join(words, " "))
+	}
+	d.count, d.first, d.step = int64(p.h.Sizes[len(p.h.Sizes)-1]), 1, 1
+	switch len(numbers) {
+	case 1:
+		d.first = numbers[0]
+	case 2:
+		return fmt.Errorf("%d to %d: the step is missing", numbers[0], numbers[1])
+	case 3:
+		d.first, d.step = numbers[0], numbers[2]
+		if d.step == 0 || (numbers[1]-d.first)/d.step+1 != d.count {
+			return fmt.Errorf("%d to %d by %d are not the numbers of %d files", d.first, numbers[1], d.step, d.count)
+		}
+	}
+	_, err := d.file(0, p.h.name)
+	return err
 }

@@ -90,9 +90,9 @@ type config struct {
 	maxFile    int64
 }
 
-// Folder sets the folder of the images in fsys, such as "val2017". By default the
+// ImagesIn sets the folder of the images in fsys, such as "val2017". By default the
 // file names of the annotations are paths from the root of fsys.
-func Folder(name string) Option { return Option{func(c *config) { c.folder = name }} }
+func ImagesIn(name string) Option { return Option{func(c *config) { c.folder = name }} }
 
 // Masks adds the field "masks", ragged uint8: n·h·w values of an image of h×w pixels, a
 // plane per object, 1 where the object is. Polygons and run-length encodings become
@@ -115,7 +115,7 @@ func KeyPoints(k int) Option { return Option{func(c *config) { c.keypoints = k }
 // segment or to none. Their PNG files are in a folder of fsys:
 //
 //	coco.Open(os.DirFS("coco"), "annotations/panoptic_val2017.json",
-//		coco.Folder("val2017"), coco.Panoptic("annotations/panoptic_val2017"))
+//		coco.ImagesIn("val2017"), coco.Panoptic("annotations/panoptic_val2017"))
 //
 // The field "segments", ragged uint8, is such a file. transform.Images turns
 // it into the id of every pixel's segment: one of those in the field "id", or 0 for no
@@ -144,7 +144,7 @@ func MaxBytes(bytes int64) Option { return Option{func(c *config) { c.maxFile = 
 
 // Open reads the annotation file of that name in fsys:
 //
-//	coco.Open(os.DirFS("coco"), "annotations/instances_val2017.json", coco.Folder("val2017"))
+//	coco.Open(os.DirFS("coco"), "annotations/instances_val2017.json", coco.ImagesIn("val2017"))
 //
 // It reads "images", "annotations" and "categories", and no image. An annotation of an
 // unknown image or category is an error, and so is a shape that does not fit its image. So is a
@@ -223,8 +223,8 @@ func (d *Dataset) Categories() []Category { return slices.Clone(d.categories) }
 // Objects is the number of annotations of all images.
 func (d *Dataset) Objects() int { return len(d.objects) }
 
-// Path is the path of image i in fsys. i must be from 0 to Len()-1.
-func (d *Dataset) Path(i int) string { return path.Join(d.folder, d.images[i].name) }
+// path is the path of image i in fsys.
+func (d *Dataset) path(i int) string { return path.Join(d.folder, d.images[i].name) }
 
 func (d *Dataset) segmentsPath(i int) string { return path.Join(d.segments, d.images[i].segments) }
 
@@ -233,7 +233,7 @@ func (d *Dataset) Name(i int) string {
 	if dataset.CheckIndex(i, d.Len()) != nil {
 		return ""
 	}
-	return d.Path(i)
+	return d.path(i)
 }
 
 // Foresee begins to fetch the files before they are read: see [dataset.ForeseeFiles].
@@ -241,7 +241,7 @@ func (d *Dataset) Foresee(future dataset.Future) (stop func()) {
 	return dataset.ForeseeFiles(d.fsys, future, dataset.FileBlocks{
 		Len: d.Len(),
 		At: func(i int, dst []dataset.FilePart) []dataset.FilePart {
-			dst = append(dst, dataset.FilePart{Path: d.Path(i), Len: -1})
+			dst = append(dst, dataset.FilePart{Path: d.path(i), Len: -1})
 			if d.panoptic {
 				dst = append(dst, dataset.FilePart{Path: d.segmentsPath(i), Len: -1})
 			}

@@ -99,7 +99,7 @@ func open(t *testing.T, text string, options ...coco.Option) (*coco.Dataset, err
 	for _, name := range []string{"dogs", "person", "empty"} {
 		files["train/a/"+name+".jpg"] = &fstest.MapFile{Data: []byte(name)}
 	}
-	return coco.Open(files, "park.json", append(options, coco.Folder("train"))...)
+	return coco.Open(files, "park.json", append(options, coco.ImagesIn("train"))...)
 }
 
 func TestSamplesAreSortedByImage(t *testing.T) {
@@ -417,7 +417,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for i := range min(ds.Len(), 10) {
-			files[ds.Path(i)] = &fstest.MapFile{Data: []byte("image")}
+			files[ds.Name(i)] = &fstest.MapFile{Data: []byte("image")}
 			var s dataset.Sample
 			hostile.Bounded(t, len(text), 2<<16, func() { s, err = dataset.At(t.Context(), ds, i) }) // what Masks allows, twice
 			if err != nil {

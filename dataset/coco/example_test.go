@@ -27,7 +27,7 @@ func ExampleOpen() {
 				"bbox": [0, 0, 5, 3], "area": 7.5, "segmentation": [[0, 0, 5, 0, 0, 3]]}]
 		}`)},
 	}
-	ds, err := coco.Open(fsys, "annotations/instances_val2017.json", coco.Folder("val2017"), coco.Masks(256<<20), coco.WithoutCrowds())
+	ds, err := coco.Open(fsys, "annotations/instances_val2017.json", coco.ImagesIn("val2017"), coco.Masks(256<<20), coco.WithoutCrowds())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func ExamplePanoptic() {
 				{"id": 7, "category_id": 18, "iscrowd": 0, "bbox": [2, 0, 1, 1], "area": 1}]}]
 		}`)},
 	}
-	ds, err := coco.Open(fsys, "panoptic_val2017.json", coco.Folder("val2017"), coco.Panoptic("panoptic_val2017"))
+	ds, err := coco.Open(fsys, "panoptic_val2017.json", coco.ImagesIn("val2017"), coco.Panoptic("panoptic_val2017"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func panopticFiles(t *testing.T) (fstest.MapFS, map[int64]uint32) {
 // and areas and boxes of segments with pycocotools'.
 func TestSegmentsHaveTheIDsOfTheirFiles(t *testing.T) {
 	files, sums := panopticFiles(t)
-	ds, err := coco.Open(files, "panoptic.json", coco.Folder("photos"), coco.Panoptic("panoptic"), coco.Contiguous())
+	ds, err := coco.Open(files, "panoptic.json", coco.ImagesIn("photos"), coco.Panoptic("panoptic"), coco.Contiguous())
 	if err != nil {
 		t.Fatal(err)
 	}

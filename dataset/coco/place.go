@@ -28,7 +28,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	if err := files.ReadSample(files.In(ctx, r.fsys), r.Path(i), slots.Cell(dst.Cell(0)), r.maxFile); err != nil {
+	if err := files.ReadSample(files.In(ctx, r.fsys), r.path(i), slots.Cell(dst.Cell(0)), r.maxFile); err != nil {
 		return fmt.Errorf("coco: %w", err)
 	}
 	if r.panoptic {

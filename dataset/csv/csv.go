@@ -32,7 +32,7 @@ type tableField struct {
 
 // Open reads a CSV file into memory and makes a sample of each row:
 //
-//	csv.Open(os.DirFS("data"), "iris.csv", []csv.Field{
+//	csv.Open(os.DirFS("data"), "iris.csv", []csv.Column{
 //		csv.Vector[float32]("features", "sepal length", "sepal width"),
 //		csv.Category("label", "species"),
 //	})
@@ -43,7 +43,7 @@ type tableField struct {
 // and the column. [MaxBytes] limits the values, not the file. A row has at
 // most 16 MiB, and no more delimiters (those within quotes count) than about 10,000 and one for
 // every 6 bytes of the file, as it is compressed.
-func Open(fsys fs.FS, file string, fields []Field, options ...Option) (*Table, error) {
+func Open(fsys fs.FS, file string, fields []Column, options ...Option) (*Table, error) {
 	c := &config{limit: 1 << 30, comma: ','}
 	for _, option := range options {
 		if option.set != nil {
@@ -67,7 +67,7 @@ func Open(fsys fs.FS, file string, fields []Field, options ...Option) (*Table, e
 	return t, nil
 }
 
-func (t *Table) read(fsys fs.FS, c *config, fields []Field) error {
+func (t *Table) read(fsys fs.FS, c *config, fields []Column) error {
 	in, err := files.OpenInput(fsys, t.file)
 	if err != nil {
 		return err

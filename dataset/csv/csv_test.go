@@ -18,11 +18,11 @@ import (
 	"github.com/penstock-go/penstock/internal/hostile"
 )
 
-func readCSV(text string, fields []csv.Field, options ...csv.Option) (*csv.Table, error) {
+func readCSV(text string, fields []csv.Column, options ...csv.Option) (*csv.Table, error) {
 	return csv.Open(fstest.MapFS{"t.csv": {Data: []byte(text)}}, "t.csv", fields, options...)
 }
 
-func mustCSV(t testing.TB, text string, fields []csv.Field, options ...csv.Option) *csv.Table {
+func mustCSV(t testing.TB, text string, fields []csv.Column, options ...csv.Option) *csv.Table {
 	t.Helper()
 	table, err := readCSV(text, fields, options...)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestCSVReadsEveryField(t *testing.T) {
 		"true,-128,9223372036854775807,65535,1e-3, 2.5 ,\"a,\nb\"\"\"\n" +
 		"0,127,-9223372036854775808, 0 ,inf,-NaN?,\n"
 	text = strings.Replace(text, "-NaN?", "0x1p-2", 1)
-	got := mustCSV(t, text, []csv.Field{
+	got := mustCSV(t, text, []csv.Column{
 		csv.Text("text", "text"),
 		csv.Scalar[bool]("b", "b"), csv.Scalar[int8]("i8", "i8"), csv.Scalar[int64]("i64", "i64"),
 		csv.Scalar[int]("int", "i8"), csv.Scalar[uint16]("u16", "u16"), csv.Scalar[uint]("uint", "u16"),
@@ -85,14 +85,14 @@ func TestCategoriesAreSortedUnlessGiven(t *testing.T) {
 		}
 		return got
 	}
-	found := mustCSV(t, text, []csv.Field{csv.Category("label", "x")})
+	found := mustCSV(t, text, []csv.Column{csv.Category("label", "x")})
 	if got, want := found.Classes("label"), []string{"a", "b", "ä"}; !slices.Equal(got, want) {
 		t.Errorf("classes %q, want %q", got, want)
 	}
 	if got, want := labels(found), []int64{1, 2, 0, 1}; !slices.Equal(got, want) {
 		t.Errorf("labels %v, want %v", got, want)
 	}
-	given := mustCSV(t, text, []csv.Field{csv.Category("label", "x", "c", "b", "ä", "a")})
+	given := mustCSV(t, text, []csv.Column{csv.Category("label", "x", "c", "b", "ä", "a")})
 	if got, want := labels(given), []int64{1, 2, 3, 1}; !slices.Equal(got, want) {
 		t.Errorf("labels %v, want %v", got, want)
 	}
@@ -103,7 +103,7 @@ func TestCategoriesAreSortedUnlessGiven(t *testing.T) {
 
 func TestMissingValues(t *testing.T) {
 	const text = "a,b,c\n1,x,p\n,y,\nNA,,q\n4,x, NA \n"
-	fields := []csv.Field{csv.Scalar[float32]("a", "a"), csv.Text("c", "c")}
+	fields := []csv.Column{csv.Scalar[float32]("a", "a"), csv.Text("c", "c")}
 	for _, c := range []struct {
 		options []csv.Option
 		want    string
@@ -129,17 +129,17 @@ func TestMissingValues(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
-	filled := mustCSV(t, text, []csv.Field{csv.Vector[float64]("a", "a")}, csv.FillMissing(-1), csv.Missing("NA"))
+	filled := mustCSV(t, text, []csv.Column{csv.Vector[float64]("a", "a")}, csv.FillMissing(-1), csv.Missing("NA"))
 	if got, want := datatest.Bytes(t, filled, "a"), datatest.Bytes(t, datatest.Tensors(t, dataset.Named("a", []float64{1, -1, -1, 4})), "a"); !bytes.Equal(got, want) {
 		t.Errorf("filled % x, want % x", got, want)
 	}
 }
 
 func TestCSVSaysWhatIsWrong(t *testing.T) {
-	a := []csv.Field{csv.Scalar[int8]("x", "a")}
+	a := []csv.Column{csv.Scalar[int8]("x", "a")}
 	for _, c := range []struct {
 		text    string
-		fields  []csv.Field
+		fields  []csv.Column
 		options []csv.Option
 		want    string
 	}{
@@ -152,13 +152,13 @@ func TestCSVSaysWhatIsWrong(t *testing.T) {
 		{"a\n1\n128\n", a, nil, "csv: read t.csv: line 3, column \"a\" (field \"x\"): \"128\" as int8: value out of range"},
 		{"b,a\n\"1\n2\",3\n4,1.5\n", a, nil, "csv: read t.csv: line 4, column \"a\" (field \"x\"): \"1.5\" as int8: invalid syntax"},
 		{"a\n" + strings.Repeat("9", 100), a, nil, "\"" + strings.Repeat("9", 40) + "…\" as int8: value out of range"},
-		{"a\n1e39\n", []csv.Field{csv.Scalar[float32]("x", "a")}, nil, "\"1e39\" as float32: value out of range"},
-		{"a\nyes\n", []csv.Field{csv.Scalar[bool]("x", "a")}, nil, "\"yes\" as bool: invalid syntax"},
-		{"a\nc\n", []csv.Field{csv.Category("x", "a", "d", "e")}, nil, "line 2, column \"a\" (field \"x\"): class \"c\", want one of \"d\", \"e\""},
-		{"a\n1\n", []csv.Field{csv.Category("x", "a", "d", "d")}, nil, "csv: field \"x\": class \"d\" twice"},
-		{"a\n1\n", []csv.Field{csv.Scalar[complex64]("x", "a")}, nil, "csv: field \"x\": values of complex64: want bool, an integer, float32 or float64"},
-		{"a\n1\n", []csv.Field{csv.Scalar[dataset.F16]("x", "a")}, nil, "csv: field \"x\": values of float16: want bool, an integer, float32 or float64"},
-		{"a\n1\n", []csv.Field{csv.Vector[int]("x")}, nil, "csv: field \"x\": no columns"},
+		{"a\n1e39\n", []csv.Column{csv.Scalar[float32]("x", "a")}, nil, "\"1e39\" as float32: value out of range"},
+		{"a\nyes\n", []csv.Column{csv.Scalar[bool]("x", "a")}, nil, "\"yes\" as bool: invalid syntax"},
+		{"a\nc\n", []csv.Column{csv.Category("x", "a", "d", "e")}, nil, "line 2, column \"a\" (field \"x\"): class \"c\", want one of \"d\", \"e\""},
+		{"a\n1\n", []csv.Column{csv.Category("x", "a", "d", "d")}, nil, "csv: field \"x\": class \"d\" twice"},
+		{"a\n1\n", []csv.Column{csv.Scalar[complex64]("x", "a")}, nil, "csv: field \"x\": values of complex64: want bool, an integer, float32 or float64"},
+		{"a\n1\n", []csv.Column{csv.Scalar[dataset.F16]("x", "a")}, nil, "csv: field \"x\": values of float16: want bool, an integer, float32 or float64"},
+		{"a\n1\n", []csv.Column{csv.Vector[int]("x")}, nil, "csv: field \"x\": no columns"},
 		{"a\n1\n", nil, nil, "dataset: spec: no fields"},
 		{"a\n1\n", append(a, a...), nil, "dataset: spec: two fields are named \"x\""},
 		{"a\n1\n2\n", a, []csv.Option{csv.MaxBytes(17)}, "csv: read t.csv: line 3: 18 bytes of values so far, more than MaxBytes(17)"},
@@ -185,7 +185,7 @@ func TestCSVReadsWhatSpreadsheetsWrite(t *testing.T) {
 		"gzip":                       string(datatest.Gzip([]byte("a,b\n1,2\n3,4\n"))),
 		"quoted":                     "\"a\",\"b\"\n\"1\",2\n3,\"4\"\n",
 	} {
-		table := mustCSV(t, text, []csv.Field{csv.Scalar[int32]("x", "a")})
+		table := mustCSV(t, text, []csv.Column{csv.Scalar[int32]("x", "a")})
 		want := datatest.Tensors(t, dataset.Named("x", []int32{1, 3}))
 		datatest.Same(t, table, want)
 		if t.Failed() {
@@ -195,7 +195,7 @@ func TestCSVReadsWhatSpreadsheetsWrite(t *testing.T) {
 }
 
 func TestCSVReadsWhatPrintfWrites(t *testing.T) {
-	table := mustCSV(t, "a\n-nan\nNaN\n+NAN\n-inf\n1e-3\n0x1p-2\n", []csv.Field{csv.Scalar[float64]("x", "a")})
+	table := mustCSV(t, "a\n-nan\nNaN\n+NAN\n-inf\n1e-3\n0x1p-2\n", []csv.Column{csv.Scalar[float64]("x", "a")})
 	var got []string
 	for i := range table.Len() {
 		got = append(got, fmt.Sprint(datatest.Sample(t, table, i)["x"].Data()))
@@ -203,13 +203,13 @@ func TestCSVReadsWhatPrintfWrites(t *testing.T) {
 	if want := []string{"NaN", "NaN", "NaN", "-Inf", "0.001", "0.25"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, err := readCSV("a\n.nan\n", []csv.Field{csv.Scalar[float32]("x", "a")}); err == nil {
+	if _, err := readCSV("a\n.nan\n", []csv.Column{csv.Scalar[float32]("x", "a")}); err == nil {
 		t.Error(".nan is a number")
 	}
 }
 
 func TestTablesPlaceWithoutAllocation(t *testing.T) {
-	table := mustCSV(t, "a,b\n1,text\n2,more text\n", []csv.Field{csv.Scalar[float32]("x", "a"), csv.Text("y", "b")})
+	table := mustCSV(t, "a,b\n1,text\n2,more text\n", []csv.Column{csv.Scalar[float32]("x", "a"), csv.Text("y", "b")})
 	r, err := table.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +248,7 @@ func TestManyColumnsTakeMemoryInProportionToTheFile(t *testing.T) {
 			if c.text[0] == '0' {
 				field, options = csv.Text("x", "60000"), []csv.Option{csv.NoHeader()}
 			}
-			if _, err := readCSV(c.text, []csv.Field{field}, options...); (err == nil) != c.read || err != nil && !errors.Is(err, budget.ErrExceeded) {
+			if _, err := readCSV(c.text, []csv.Column{field}, options...); (err == nil) != c.read || err != nil && !errors.Is(err, budget.ErrExceeded) {
 				t.Errorf("%s: %v", c.what, err)
 			}
 		})
@@ -268,7 +268,7 @@ func FuzzCSV(f *testing.F) {
 		var err error
 		const granted = 8 << 20 // MaxBytes, with the smaller memory that grew to it
 		hostile.Bounded(t, len(text), granted, func() {
-			table, err = readCSV(text, []csv.Field{
+			table, err = readCSV(text, []csv.Column{
 				csv.Vector[float32]("x", names[0], names[1]), csv.Category("y", names[2]), csv.Text("z", names[2]), csv.Scalar[int16]("w", names[0]),
 			}, options...)
 		})
@@ -286,7 +286,7 @@ func FuzzCSV(f *testing.F) {
 }
 
 func TestPipesAreNotOpened(t *testing.T) {
-	_, err := csv.Open(datatest.PipeFS{T: t}, "a", []csv.Field{csv.Text("x", "a")})
+	_, err := csv.Open(datatest.PipeFS{T: t}, "a", []csv.Column{csv.Text("x", "a")})
 	if got, want := fmt.Sprint(err), "csv: read a: not a file"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -295,12 +295,12 @@ func TestPipesAreNotOpened(t *testing.T) {
 // pandas makes floats of whole numbers in a column with a gap.
 func TestIntegersMayHaveAPointAndZeros(t *testing.T) {
 	const text = "i,u\n1.0,255.\n,\n-3.00,0.0\n9007199254740993.0,7\n"
-	table := mustCSV(t, text, []csv.Field{csv.Scalar[int64]("i", "i"), csv.Scalar[uint8]("u", "u")}, csv.DropMissing())
+	table := mustCSV(t, text, []csv.Column{csv.Scalar[int64]("i", "i"), csv.Scalar[uint8]("u", "u")}, csv.DropMissing())
 	want := datatest.Tensors(t,
 		dataset.Named("i", []int64{1, -3, 9007199254740993}), dataset.Named("u", []uint8{255, 0, 7}))
 	datatest.Same(t, table, want)
 	for _, bad := range []string{"1.5", "1.05", ".0", "-.0", "1.0.0", "1.0e1", "256.0"} {
-		_, err := readCSV("u\n"+bad+"\n", []csv.Field{csv.Scalar[uint8]("u", "u")})
+		_, err := readCSV("u\n"+bad+"\n", []csv.Column{csv.Scalar[uint8]("u", "u")})
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q as uint8", bad)) {
 			t.Errorf("%s: got error %v", bad, err)
 		}
@@ -308,11 +308,11 @@ func TestIntegersMayHaveAPointAndZeros(t *testing.T) {
 }
 
 func TestOnlyDigitsOfBoolsHaveAPoint(t *testing.T) {
-	if _, err := readCSV("b\n1.0\n0.0\n", []csv.Field{csv.Scalar[bool]("b", "b")}); err != nil {
+	if _, err := readCSV("b\n1.0\n0.0\n", []csv.Column{csv.Scalar[bool]("b", "b")}); err != nil {
 		t.Error(err)
 	}
 	for _, bad := range []string{"true.0", "f.00", "2.0", "1.5"} {
-		_, err := readCSV("b\n"+bad+"\n", []csv.Field{csv.Scalar[bool]("b", "b")})
+		_, err := readCSV("b\n"+bad+"\n", []csv.Column{csv.Scalar[bool]("b", "b")})
 		if got, want := fmt.Sprint(err), fmt.Sprintf("%q as bool", bad); !strings.Contains(got, want) {
 			t.Errorf("%s: got error %s, want %s", bad, got, want)
 		}
@@ -320,7 +320,7 @@ func TestOnlyDigitsOfBoolsHaveAPoint(t *testing.T) {
 }
 
 func TestLineBreaksWithinQuotesAreNewlines(t *testing.T) {
-	table := mustCSV(t, "a\r\n\"x\r\ny\"\r\n", []csv.Field{csv.Text("a", "a")})
+	table := mustCSV(t, "a\r\n\"x\r\ny\"\r\n", []csv.Column{csv.Text("a", "a")})
 	if got, want := string(dataset.ValuesOf[uint8](datatest.Sample(t, table, 0)["a"])), "x\ny"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

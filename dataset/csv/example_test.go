@@ -21,7 +21,7 @@ func ExampleOpen() {
 4.9,3.0,1.4,setosa
 `
 	fsys := fstest.MapFS{"iris.csv": {Data: []byte(iris)}} // usually an os.DirFS
-	table, err := csv.Open(fsys, "iris.csv", []csv.Field{
+	table, err := csv.Open(fsys, "iris.csv", []csv.Column{
 		csv.Vector[float32]("features", "sepal length", "sepal width"),
 		csv.Category("label", "species"),
 	}, csv.DropMissing())
@@ -45,7 +45,7 @@ func ExampleOpen() {
 // becomes NaN.
 func ExampleNoHeader() {
 	const people = "# age;smokes;note\n31;true;\"a; b\"\n?;false;c\n"
-	table, err := csv.Open(fstest.MapFS{"people.csv": {Data: []byte(people)}}, "people.csv", []csv.Field{
+	table, err := csv.Open(fstest.MapFS{"people.csv": {Data: []byte(people)}}, "people.csv", []csv.Column{
 		csv.Scalar[float64]("age", "0"),
 		csv.Scalar[bool]("smokes", "1"),
 		csv.Text("note", "2"),

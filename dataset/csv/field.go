@@ -11,9 +11,9 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A Field says how a field of the samples is made of columns. [Scalar],
+// A Column says how a field of the samples is made of columns. [Scalar],
 // [Vector], [Category] and [Text] make one.
-type Field struct {
+type Column struct {
 	name    string
 	columns []string
 	kind    fieldKind
@@ -38,40 +38,40 @@ const (
 // column has missing values. Bools are 1, t, true, 0, f or false, in lower or
 // upper case or capitalised. Spaces around a value are ignored. A value that T
 // cannot hold is an error. Complex types, [dataset.F16] and [dataset.BF16] are an error.
-func Scalar[T dataset.Element](field, column string) Field {
+func Scalar[T dataset.Element](field, column string) Column {
 	return numbers[T](scalarField, field, []string{column})
 }
 
 // Vector makes a field of several columns, of shape (len(columns)): the
 // features of tabular data. Values are read as [Scalar] reads them.
-func Vector[T dataset.Element](field string, columns ...string) Field {
+func Vector[T dataset.Element](field string, columns ...string) Column {
 	return numbers[T](vectorField, field, columns)
 }
 
-func numbers[T dataset.Element](kind fieldKind, field string, columns []string) Field {
+func numbers[T dataset.Element](kind fieldKind, field string, columns []string) Column {
 	dtype, err := dataset.DtypeOf[T](), error(nil)
 	switch dtype {
 	case dataset.Complex64, dataset.Complex128, dataset.Float16, dataset.BFloat16:
 		err = fmt.Errorf("values of %s: want bool, an integer, float32 or float64", dtype)
 	}
-	return Field{name: field, columns: columns, kind: kind, dtype: dtype, err: err}
+	return Column{name: field, columns: columns, kind: kind, dtype: dtype, err: err}
 }
 
 // Category makes an int64 field of one column of text. The value is the index
 // of the text in classes; any other text is an error. Without classes, the
 // classes are the texts found in the column, sorted; [Table.Classes] returns
 // them.
-func Category(field, column string, classes ...string) Field {
-	return Field{name: field, columns: []string{column}, kind: categoryField, dtype: dataset.Int64, classes: classes}
+func Category(field, column string, classes ...string) Column {
+	return Column{name: field, columns: []string{column}, kind: categoryField, dtype: dataset.Int64, classes: classes}
 }
 
 // Text makes a ragged uint8 field of one column. It holds the bytes of the text
 // as they are in the file, usually UTF-8.
-func Text(field, column string) Field {
-	return Field{name: field, columns: []string{column}, kind: textField, dtype: dataset.Uint8}
+func Text(field, column string) Column {
+	return Column{name: field, columns: []string{column}, kind: textField, dtype: dataset.Uint8}
 }
 
-func (f Field) spec() dataset.Field {
+func (f Column) spec() dataset.Field {
 	s := dataset.Field{Name: f.name, Dtype: f.dtype, Ragged: f.kind == textField}
 	if f.kind == vectorField {
 		s.Shape = dataset.Shape{len(f.columns)}
@@ -80,7 +80,7 @@ func (f Field) spec() dataset.Field {
 }
 
 // check reports what is wrong with the field before any file is read.
-func (f Field) check() error {
+func (f Column) check() error {
 	err := f.err
 	seen := map[string]bool{}
 	for _, c := range f.classes {

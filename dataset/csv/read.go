@@ -22,7 +22,7 @@ type reader struct {
 	in      *files.Input
 	guard   *guard
 	rows    *csv.Reader
-	fields  []Field
+	fields  []Column
 	places  [][]int // indices of every field's columns in a row
 	indices []map[string]int64
 	table   *Table
@@ -31,7 +31,7 @@ type reader struct {
 	line    int   // of the row read last
 }
 
-func newReader(in *files.Input, c *config, fields []Field, t *Table) *reader {
+func newReader(in *files.Input, c *config, fields []Column, t *Table) *reader {
 	buffered := bufio.NewReaderSize(in, 64<<10)
 	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
 		buffered.Discard(3) // a byte order mark, as Excel writes it

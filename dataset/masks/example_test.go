@@ -24,12 +24,12 @@ func coded(m image.Image) *fstest.MapFile {
 
 // Cityscapes names images and masks by suffixes. A resize takes class numbers of the nearest
 // pixels, and padding is a class that the loss ignores.
-func ExampleFolder() {
+func ExampleOpen() {
 	mask := image.NewGray(image.Rect(0, 0, 4, 2))
 	copy(mask.Pix, []uint8{7, 7, 26, 26, 7, 7, 26, 26})
 	images := fstest.MapFS{"aachen/000_leftImg8bit.png": coded(image.NewRGBA(mask.Rect))} // usually os.DirFS("leftImg8bit/train")
 	numbers := fstest.MapFS{"aachen/000_gtFine_labelIds.png": coded(mask), "aachen/000_gtFine_color.png": {}}
-	ds, err := masks.Folder(images, numbers, masks.Suffixes("_leftImg8bit", "_gtFine_labelIds"))
+	ds, err := masks.Open(images, numbers, masks.Suffixes("_leftImg8bit", "_gtFine_labelIds"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func ExamplePairs() {
 // left out.
 func ExamplePartial() {
 	fsys := fstest.MapFS{"1.jpg": {}, "1.png": {}, "2.jpg": {}, "3.jpg": {}, "3.png": {}}
-	ds, err := masks.Folder(fsys, fsys, masks.ImageExtensions(".jpg"), masks.MaskExtensions(".png"), masks.Partial())
+	ds, err := masks.Open(fsys, fsys, masks.ImageExtensions(".jpg"), masks.MaskExtensions(".png"), masks.Partial())
 	if err != nil {
 		log.Fatal(err)
 	}

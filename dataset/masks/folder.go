@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// An Option changes what [Folder] and [Pairs] do. The zero Option changes nothing.
+// An Option changes what [Open] and [Pairs] do. The zero Option changes nothing.
 type Option struct{ set func(*config) }
 
 type config struct {
@@ -83,7 +83,7 @@ func Partial() Option { return Option{func(c *config) { c.partial = true }} }
 
 var types = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
 
-// Folder pairs every image in one folder with the mask in another one whose path is the
+// Open pairs every image in one folder with the mask in another one whose path is the
 // same, apart from the extension: "train/7.jpg" and "train/7.png". Both are usually an
 // [os.DirFS]. The order is that of the paths. Files with other extensions are skipped (see
 // [ImageExtensions] and [MaskExtensions]), and so are files and folders whose names begin
@@ -92,7 +92,7 @@ var types = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", "
 // An image without a mask is an error, unless [Partial] is given, and so are two files
 // whose paths differ in the extension alone. Masks without an image are skipped. All
 // errors are reported together, the first ten in full.
-func Folder(images, masks fs.FS, options ...Option) (*Dataset, error) {
+func Open(images, masks fs.FS, options ...Option) (*Dataset, error) {
 	c, err := newConfig(images, masks, options)
 	if err != nil {
 		return nil, err

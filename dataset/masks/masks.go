@@ -17,7 +17,7 @@ import (
 // A Pair is an image and its mask, as paths in their file systems.
 type Pair struct{ Image, Mask string }
 
-// A Dataset is pairs of files. [Folder] and [Pairs] make one. A sample has two fields,
+// A Dataset is pairs of files. [Open] and [Pairs] make one. A sample has two fields,
 // both ragged uint8: "image" and "mask" hold the encoded files. transform.Images moves the
 // mask with the image, and transform.Mask says which formats it reads.
 type Dataset struct {

@@ -24,7 +24,7 @@ func tree(paths ...string) fstest.MapFS {
 
 func TestImagesArePairedWithMasksByStem(t *testing.T) {
 	images := tree("b/2.jpg", "a/10.JPEG", "a/9.png", "a/.hidden.jpg", ".git/1.png", "a/notes.txt")
-	ds, err := masks.Folder(images, tree("a/9.png", "a/10.png", "b/2.png", "b/3.png", "b/2.txt"))
+	ds, err := masks.Open(images, tree("a/9.png", "a/10.png", "b/2.png", "b/3.png", "b/2.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestImagesArePairedWithMasksByStem(t *testing.T) {
 
 func TestSuffixesAreLeftOutOfStems(t *testing.T) {
 	all := tree("x/7_photo.jpg", "x/7_mask.png", "x/8_photo.jpg", "x/8_colors.png", "x/8_mask.png")
-	ds, err := masks.Folder(all, all, masks.Suffixes("_photo", "_mask"))
+	ds, err := masks.Open(all, all, masks.Suffixes("_photo", "_mask"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSuffixesAreLeftOutOfStems(t *testing.T) {
 
 func TestExtensionsTellImagesFromMasks(t *testing.T) {
 	all := tree("a/1.JPG", "a/1.png", "a/1.json", "a/2.jpg", "a/2.PNG")
-	ds, err := masks.Folder(all, all, masks.ImageExtensions(".jpg"), masks.MaskExtensions(".Png"))
+	ds, err := masks.Open(all, all, masks.ImageExtensions(".jpg"), masks.MaskExtensions(".Png"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestFilesThatDoNotMatchAreErrors(t *testing.T) {
 		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaskExtensions("png")}, `masks: extensions ["png"]: want one or more, each with its dot`},
 		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaxBytes(0), {}}, "masks: MaxBytes(0): want 1 or more"},
 	} {
-		_, err := masks.Folder(c.images, c.masks, c.options...)
+		_, err := masks.Open(c.images, c.masks, c.options...)
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -119,7 +119,7 @@ func TestErrorsNameTheFile(t *testing.T) {
 func TestAMissingFolderIsNamed(t *testing.T) {
 	root := t.TempDir()
 	missing := filepath.Join(root, "none")
-	_, err := masks.Folder(os.DirFS(missing), os.DirFS(root))
+	_, err := masks.Open(os.DirFS(missing), os.DirFS(root))
 	if want := "masks: find images: read " + missing + ": "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s…", err, want)
 	}

@@ -132,10 +132,10 @@ func TestFormatsReadWhatTheyForesee(t *testing.T) {
 			}
 			return cohort.Slices(t.Context())
 		}, list(4, "patient%d/%s.nrrd 0+%d", func(i int) []any { return []any{i / 2, [...]string{"ct", "pet"}[i%2], sizes[i]} })},
-		{"coco.Open", "image", func(f fs.FS) (dataset.Dataset, error) { return coco.Open(f, "coco.json", coco.Folder("JPEGImages")) },
+		{"coco.Open", "image", func(f fs.FS) (dataset.Dataset, error) { return coco.Open(f, "coco.json", coco.ImagesIn("JPEGImages")) },
 			[]string{"JPEGImages/1.jpg 0+11", "JPEGImages/2.jpg 0+12"}},
 		{"coco.Panoptic", "segments", func(f fs.FS) (dataset.Dataset, error) {
-			return coco.Open(f, "panoptic.json", coco.Folder("JPEGImages"), coco.Panoptic("SegmentationClass"))
+			return coco.Open(f, "panoptic.json", coco.ImagesIn("JPEGImages"), coco.Panoptic("SegmentationClass"))
 		}, []string{"JPEGImages/1.jpg 0+11", "JPEGImages/2.jpg 0+12", "SegmentationClass/1.png 0+21", "SegmentationClass/2.png 0+22"}},
 		{"voc.Detection", "image", func(f fs.FS) (dataset.Dataset, error) { return voc.Detection(f, "train") },
 			[]string{"JPEGImages/1.jpg 0+11", "JPEGImages/2.jpg 0+12"}},

@@ -192,15 +192,15 @@ func (d *Boxes) Spec() dataset.Spec {
 	}
 }
 
-// Path is the path of image i in fsys. i must be from 0 to Len()-1.
-func (d *Boxes) Path(i int) string { return "JPEGImages/" + d.ids[i] + ".jpg" }
+// path is the path of image i in fsys.
+func (d *Boxes) path(i int) string { return "JPEGImages/" + d.ids[i] + ".jpg" }
 
 // Name is the path of image i, or "" if i is out of range.
 func (d *Boxes) Name(i int) string {
 	if dataset.CheckIndex(i, d.Len()) != nil {
 		return ""
 	}
-	return d.Path(i)
+	return d.path(i)
 }
 
 // Foresee begins to fetch the files before they are read: see [dataset.ForeseeFiles].
@@ -208,7 +208,7 @@ func (d *Boxes) Foresee(future dataset.Future) (stop func()) {
 	return dataset.ForeseeFiles(d.fsys, future, dataset.FileBlocks{
 		Len: d.Len(),
 		At: func(i int, dst []dataset.FilePart) []dataset.FilePart {
-			return append(dst, dataset.FilePart{Path: d.Path(i), Len: -1})
+			return append(dst, dataset.FilePart{Path: d.path(i), Len: -1})
 		},
 	})
 }
@@ -228,7 +228,7 @@ func (r reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	if err := files.ReadSample(files.In(ctx, r.fsys), r.Path(i), slots.Cell(dst.Cell(0)), r.max); err != nil {
+	if err := files.ReadSample(files.In(ctx, r.fsys), r.path(i), slots.Cell(dst.Cell(0)), r.max); err != nil {
 		return fmt.Errorf("voc: %w", err)
 	}
 	objects := r.objects[i]

@@ -136,10 +136,7 @@ func (x matching) outline(vs []*Volume) error {
 func (x matching) apply(vs []*Volume, w *work) error {
 	return x.each(vs, func(v *Volume, t affine) error {
 		old := [4]int{v.Shape[0], t.old[0], t.old[1], t.old[2]}
-		if order, ok := t.parallel(); ok {
-			return t.matchParallel(v, old, order, w)
-		}
-		return t.matchOblique(v, old, w)
+		return t.resample(v, old, w)
 	})
 }
 
@@ -319,80 +316,6 @@ func (t *affine) onGrid() bool {
 	return true
 }
 
-// parallel finds, for every axis of the grid, the old axis parallel to it. ok is false
-// if the axes of the two are not parallel.
-func (t *affine) parallel() (order [3]int, ok bool) {
-	for _, order := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
-		off := [3]float64{}
-		for j, k := range order {
-			for other := range 3 {
-				if other != k {
-					off[other] += math.Abs(t.step[j][other]) * float64(t.n[j]-1)
-				}
-			}
-		}
-		if max(off[0], off[1], off[2]) <= exact {
-			return order, true
-		}
-	}
-	return order, false
-}
-
-// matchParallel puts v, of shape old, onto a grid with parallel axes, one axis after
-// the other. order has the old axis along every axis of the grid.
-func (t *affine) matchParallel(v *Volume, old [4]int, order [3]int, w *work) error {
-	var grids [3]grid
-	var first [3]int
-	for j, k := range order {
-		grids[j], first[j] = lineGrid(old[k+1], t.n[j], t.at[k], t.step[j][k])
-	}
-	old = arrange(v, old, order)
-	if v.Mask {
-		return fillNearest(v, old, &grids, first, t.n, w)
-	}
-	return fillLinear(v, old, &grids, first, t.n, w)
-}
-
-// arrange puts the axes of v's values, of shape old, in that order.
-func arrange(v *Volume, old [4]int, order [3]int) [4]int {
-	if order == [3]int{0, 1, 2} {
-		return old
-	}
-	from := newMoves(old[:])
-	src := from.src
-	for j, k := range order {
-		from.n[j+1], from.src[j+1] = old[k+1], src[k+1]
-	}
-	to := newMoves(from.n[:])
-	to.src = from.src
-	data := make([]byte, len(v.Data))
-	to.run(data, v.Data, v.Dtype.Size())
-	v.Data = data
-	return to.n
-}
-
-// lineGrid is the grid of those of n centres, at old indices at + i·step, that are
-// within a line of old voxels. first is the index of the first of them.
-func lineGrid(old, n int, at, step float64) (g grid, first int) {
-	first, end := within(at, step, n, old)
-	n = end - first
-	g = grid{make([]int, n), make([]int, n), make([]int, n), make([]float32, n)}
-	for i := range n {
-		x := at + float64(first+i)*step
-		floor := math.Floor(x)
-		if near := math.Round(x); math.Abs(x-near) < round {
-			x, floor = near, near
-		}
-		g.lo[i] = min(max(int(floor), 0), old-1)
-		g.hi[i] = min(max(int(floor)+1, 0), old-1)
-		if g.part[i] = float32(x - floor); g.part[i] == 0 {
-			g.hi[i] = g.lo[i] // a neighbour with weight 0 may be NaN
-		}
-		g.nearest[i] = nearest(x, old)
-	}
-	return g, first
-}
-
 // within finds the indices i below n, from first to end-1, for which at + i·step is
 // within the outer edges of a line of old voxels.
 func within(at, step float64, n, old int) (first, end int) {
@@ -426,66 +349,8 @@ func outside(v *Volume, channels int, n [3]int) []byte {
 	return data
 }
 
-func fillLinear(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) error {
-	src, err := v.Float32()
-	if err != nil {
-		return err
-	}
-	v.Dtype = dataset.Float32
-	v.Data = outside(v, old[0], n)
-	dst := dense.Values[float32](v.Data)
-	nx := len(g[2].lo)
-	if nx == 0 {
-		return nil
-	}
-	// Only the part of a row that the grid needs is blended.
-	from, to := min(g[2].lo[0], g[2].lo[nx-1]), max(g[2].hi[0], g[2].hi[nx-1])+1
-	for i := range nx {
-		g[2].lo[i] -= from
-		g[2].hi[i] -= from
-	}
-	row := make([]float32, to-from)
-	for c := range old[0] {
-		at := func(z, y int) []float32 {
-			r := ((c*old[1]+z)*old[2] + y) * old[3]
-			return src[r+from : r+to]
-		}
-		for z := range g[0].lo {
-			if err := w.ctx.Err(); err != nil {
-				return err
-			}
-			for y := range g[1].lo {
-				blend(row, at(g[0].lo[z], g[1].lo[y]), at(g[0].lo[z], g[1].hi[y]),
-					at(g[0].hi[z], g[1].lo[y]), at(g[0].hi[z], g[1].hi[y]), g[0].part[z], g[1].part[y])
-				out := ((c*n[0]+first[0]+z)*n[1]+first[1]+y)*n[2] + first[2]
-				interpolate(dst[out:out+nx], row, &g[2])
-			}
-		}
-	}
-	return nil
-}
-
-func fillNearest(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) error {
-	src, size := v.Data, v.Dtype.Size()
-	v.Data = outside(v, old[0], n)
-	nx := len(g[2].nearest)
-	for c := range old[0] {
-		for z, oldZ := range g[0].nearest {
-			if err := w.ctx.Err(); err != nil {
-				return err
-			}
-			for y, oldY := range g[1].nearest {
-				from := ((c*old[1]+oldZ)*old[2] + oldY) * old[3] * size
-				out := (((c*n[0]+first[0]+z)*n[1]+first[1]+y)*n[2] + first[2]) * size
-				pick(v.Data[out:out+nx*size], src[from:from+old[3]*size], g[2].nearest, size)
-			}
-		}
-	}
-	return nil
-}
-
-// matchOblique puts v, of shape old, onto a grid of any orientation.
-func (t *affine) matchOblique(v *Volume, old [4]int, w *work) error {
+// resample puts v, of shape old, onto a grid of any orientation.
+func (t *affine) resample(v *Volume, old [4]int, w *work) error {
 	if v.Mask {
 		src := v.Data
 		v.Data = outside(v, old[0], t.n)
@@ -526,6 +391,11 @@ func (t *affine) eachRow(old [4]int, w *work, do func(line)) error {
 			}
 			for y := range t.n[1] {
 				r := line{c: c, step: t.step[2]}
+				for k, s := range r.step {
+					if math.Abs(s)*float64(t.n[2]) < exact {
+						r.step[k] = 0
+					}
+				}
 				first, end := 0, t.n[2]
 				for k := range r.at {
 					r.at[k] = t.at[k] + float64(z)*t.step[0][k] + float64(y)*t.step[1][k]
@@ -549,12 +419,19 @@ func (t *affine) eachRow(old [4]int, w *work, do func(line)) error {
 func nearestRow[T word](dst, src []T, old [4]int) func(line) {
 	return func(r line) {
 		from := src[r.c*old[1]*old[2]*old[3]:][:old[1]*old[2]*old[3]]
-		for i := range dst[r.out : r.out+r.n] {
+		to := dst[r.out : r.out+r.n]
+		if r.step[0] == 0 && r.step[1] == 0 { // along a row of the old volume
+			row := from[(nearest(r.at[0], old[1])*old[2]+nearest(r.at[1], old[2]))*old[3]:][:old[3]]
+			for i := range to {
+				to[i] = row[nearest(r.at[2]+float64(i)*r.step[2], old[3])]
+			}
+			return
+		}
+		for i := range to {
 			x := float64(i)
 			z := nearest(r.at[0]+x*r.step[0], old[1])
 			y := nearest(r.at[1]+x*r.step[1], old[2])
-			x2 := nearest(r.at[2]+x*r.step[2], old[3])
-			dst[r.out+i] = from[(z*old[2]+y)*old[3]+x2]
+			to[i] = from[(z*old[2]+y)*old[3]+nearest(r.at[2]+x*r.step[2], old[3])]
 		}
 	}
 }
@@ -562,25 +439,41 @@ func nearestRow[T word](dst, src []T, old [4]int) func(line) {
 func linearRow(dst, src []float32, old [4]int) func(line) {
 	return func(r line) {
 		from := src[r.c*old[1]*old[2]*old[3]:][:old[1]*old[2]*old[3]]
+		var z0, z1, y0, y1 int
+		var z, y float32
+		row := func(z, y int) []float32 { return from[(z*old[2]+y)*old[3]:][:old[3]] }
+		var a, b, c, d []float32 // the four rows of the old volume around a voxel
+		along := r.step[0] == 0 && r.step[1] == 0
 		for i := range dst[r.out : r.out+r.n] {
 			x := float64(i)
-			z0, z1, z := between(r.at[0]+x*r.step[0], old[1])
-			y0, y1, y := between(r.at[1]+x*r.step[1], old[2])
+			if i == 0 || !along {
+				z0, z1, z = between(r.at[0]+x*r.step[0], old[1])
+				y0, y1, y = between(r.at[1]+x*r.step[1], old[2])
+				a, b, c, d = row(z0, y0), row(z0, y1), row(z1, y0), row(z1, y1)
+			}
 			x0, x1, part := between(r.at[2]+x*r.step[2], old[3])
-			a, b := (z0*old[2]+y0)*old[3], (z0*old[2]+y1)*old[3]
-			c, d := (z1*old[2]+y0)*old[3], (z1*old[2]+y1)*old[3]
-			p := mix(mix(from[a+x0], from[a+x1], part), mix(from[b+x0], from[b+x1], part), y)
-			q := mix(mix(from[c+x0], from[c+x1], part), mix(from[d+x0], from[d+x1], part), y)
+			p := mix(mix(a[x0], a[x1], part), mix(b[x0], b[x1], part), y)
+			q := mix(mix(c[x0], c[x1], part), mix(d[x0], d[x1], part), y)
 			dst[r.out+i] = mix(p, q, z)
 		}
 	}
 }
 
 // between finds the two of old voxels around index x, which is -1 or more, and how far
-// x is from the first to the second, from 0 to 1.
+// x is from the first to the second, from 0 to 1. At a voxel both are that one: a
+// neighbour with weight 0 may be NaN.
 func between(x float64, old int) (lo, hi int, part float32) {
 	floor := int(x+1) - 1
-	return min(max(floor, 0), old-1), min(max(floor+1, 0), old-1), float32(x - float64(floor))
+	part = float32(x - float64(floor))
+	switch {
+	case part < round:
+		hi, part = floor, 0
+	case part > 1-round:
+		floor, hi, part = floor+1, floor+1, 0
+	default:
+		hi = floor + 1
+	}
+	return min(max(floor, 0), old-1), min(max(hi, 0), old-1), part
 }
 
 func mix(a, b, part float32) float32 { return a + part*(b-a) }

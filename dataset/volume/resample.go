@@ -204,3 +204,61 @@ func pickWords[T word](out, row []T, at []int) {
 		out[i] = row[k]
 	}
 }
+
+func fillLinear(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) error {
+	src, err := v.Float32()
+	if err != nil {
+		return err
+	}
+	v.Dtype = dataset.Float32
+	v.Data = outside(v, old[0], n)
+	dst := dense.Values[float32](v.Data)
+	nx := len(g[2].lo)
+	if nx == 0 {
+		return nil
+	}
+	// Only the part of a row that the grid needs is blended.
+	from, to := min(g[2].lo[0], g[2].lo[nx-1]), max(g[2].hi[0], g[2].hi[nx-1])+1
+	for i := range nx {
+		g[2].lo[i] -= from
+		g[2].hi[i] -= from
+	}
+	row := make([]float32, to-from)
+	for c := range old[0] {
+		at := func(z, y int) []float32 {
+			r := ((c*old[1]+z)*old[2] + y) * old[3]
+			return src[r+from : r+to]
+		}
+		for z := range g[0].lo {
+			if err := w.ctx.Err(); err != nil {
+				return err
+			}
+			for y := range g[1].lo {
+				blend(row, at(g[0].lo[z], g[1].lo[y]), at(g[0].lo[z], g[1].hi[y]),
+					at(g[0].hi[z], g[1].lo[y]), at(g[0].hi[z], g[1].hi[y]), g[0].part[z], g[1].part[y])
+				out := ((c*n[0]+first[0]+z)*n[1]+first[1]+y)*n[2] + first[2]
+				interpolate(dst[out:out+nx], row, &g[2])
+			}
+		}
+	}
+	return nil
+}
+
+func fillNearest(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) error {
+	src, size := v.Data, v.Dtype.Size()
+	v.Data = outside(v, old[0], n)
+	nx := len(g[2].nearest)
+	for c := range old[0] {
+		for z, oldZ := range g[0].nearest {
+			if err := w.ctx.Err(); err != nil {
+				return err
+			}
+			for y, oldY := range g[1].nearest {
+				from := ((c*old[1]+oldZ)*old[2] + oldY) * old[3] * size
+				out := (((c*n[0]+first[0]+z)*n[1]+first[1]+y)*n[2] + first[2]) * size
+				pick(v.Data[out:out+nx*size], src[from:from+old[3]*size], g[2].nearest, size)
+			}
+		}
+	}
+	return nil
+}

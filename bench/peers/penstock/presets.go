@@ -56,7 +56,7 @@ func singleShot(fsys fs.FS, _ int) (dataset.Dataset, error) {
 }
 
 func detected(fsys fs.FS, steps ...transform.Step) (dataset.Dataset, error) {
-	ds, err := coco.Open(fsys, "annotations.json", coco.Folder("photos"))
+	ds, err := coco.Open(fsys, "annotations.json", coco.ImagesIn("photos"))
 	if err != nil {
 		return nil, err
 	}

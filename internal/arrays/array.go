@@ -1,5 +1,5 @@
-// Package arrays makes datasets from arrays in files. The first dimension of an array
-// is the number of samples.
+// Package arrays makes datasets from arrays in files, for dataset/idx, dataset/npy and dataset/shards.
+// The first dimension of an array is the number of samples.
 package arrays
 
 import (

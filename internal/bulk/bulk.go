@@ -1,4 +1,4 @@
-// Package bulk reads the values of large files into memory. The memory is aligned to 64 bytes. It grows as bytes are
+// Package bulk reads the values of large files into memory, for formats of arrays and images. The memory is aligned to 64 bytes. It grows as bytes are
 // read, so a header that promises terabytes costs nothing.
 package bulk
 

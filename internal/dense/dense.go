@@ -1,4 +1,4 @@
-// Package dense converts between bytes and values without a copy.
+// Package dense converts between bytes and values without a copy, for dataset, loader and transform.
 package dense
 
 import "unsafe"

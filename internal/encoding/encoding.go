@@ -1,4 +1,5 @@
-// Package encoding says how values are stored in files, and decodes them in place.
+// Package encoding says how values are stored in files, and decodes them in place, for the formats of arrays:
+// dataset/idx, dataset/npy, dataset/shards and dataset/stream.
 package encoding
 
 import (

@@ -1,4 +1,4 @@
-// Package files opens, reads and finds the files of datasets, and asks the
+// Package files opens, reads and finds files for all packages of dataset/ that read them, and asks the
 // operating system to read them ahead.
 //
 // Its errors say what is wrong and where in the file. The calling package adds its

@@ -1,5 +1,5 @@
-// Package inflate decompresses DEFLATE (RFC 1951) in the frames of zlib (RFC 1950) and gzip (RFC 1952). It starts no
-// goroutines, and a Reader keeps its memory from one stream to the next.
+// Package inflate decompresses DEFLATE (RFC 1951) in the frames of zlib (RFC 1950) and gzip (RFC 1952), for
+// codecs and for formats of datasets. It starts no goroutines, and a Reader keeps its memory from one stream to the next.
 //
 // It reads 8 bytes of input at a time, and looks up whole codes with their extra bits, which is why it is faster
 // than readers of single bytes. It accepts the streams that compress/flate accepts, and no others.

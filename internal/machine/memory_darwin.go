@@ -1,5 +1,5 @@
 // Package machine finds out how much memory this program may use, and how much processor time
-// it has used.
+// it has used, for loader and gpu.
 package machine
 
 import (

@@ -1,7 +1,7 @@
 //go:build !linux && !darwin
 
 // Package machine finds out how much memory this program may use, and how much processor time
-// it has used.
+// it has used, for loader and gpu.
 package machine
 
 import "math"

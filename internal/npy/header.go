@@ -1,4 +1,4 @@
-// Package npy reads and makes the header of a file of numpy.save, see
+// Package npy reads and makes the header of a file of numpy.save, for dataset/npy and dataset/shards. See
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 package npy
 

@@ -1,4 +1,5 @@
-// Package pace sends a second request where the first one is so slow that it is worth it.
+// Package pace sends a second request where the first one is so slow that it is worth it, for dataset/objects and
+// loader/remote.
 package pace
 
 import (

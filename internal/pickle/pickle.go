@@ -1,5 +1,5 @@
 // Package pickle reads Python's pickles, protocols 2 to 5, without executing
-// anything. It reads lists, tuples, dictionaries, numbers, strings, bytes, NumPy
+// anything, for dataset/classic and examples/onnx. It reads lists, tuples, dictionaries, numbers, strings, bytes, NumPy
 // arrays and PyTorch tensors. All other names that a pickle imports or calls are
 // errors.
 //

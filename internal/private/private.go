@@ -1,4 +1,5 @@
-// Package private keeps what other users of the machine have prepared out of folders and files. It
+// Package private keeps what other users of the machine have prepared out of the folders and files of
+// dataset/objects/cache, dataset/packed, dataset/shards and dataset/stream. It
 // also has locks between the processes of the same user, which the system ends with the process that
 // holds them, however that ends.
 //

@@ -11,26 +11,17 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// Cached keeps the samples of ds in memory, up to limit bytes, in the form in
-// which ds places them. The first request for a sample reads it from ds. This
-// happens once, even if several workers request it at the same time. Later
-// requests copy it from memory. So a loader's first epoch runs at the speed of
-// ds, and later epochs at the speed of memory.
+// Cached keeps the samples of ds in memory, up to limit bytes, in the form in which ds
+// places them: the first epoch runs at the speed of ds, and later ones at that of memory. A
+// sample is read once, even if several workers request it at the same time. What no longer
+// fits is read from ds every time.
 //
-// Samples are kept in the order in which they are first read. A sample that no
-// longer fits is read from ds every time; smaller ones may still fit. Which
-// samples are kept depends on which worker was first, but the content of
-// batches does not. A sample that fails is not kept: the next request tries
-// again.
+// Put random augmentations after the cache: transform.Images(cached, …). It is an error if ds
+// makes a sample with the random numbers of [Slot.Rand], because it would be the same in
+// every epoch.
 //
-// It is an error if ds makes a sample with the random numbers of [Slot.Rand],
-// because the sample would be the same in every epoch. Put random augmentations
-// after the cache instead: transform.Images(cached, …). Cached cannot notice
-// random numbers from elsewhere: such a sample stays as it was first made.
-//
-// The cache takes 8 bytes per sample in addition to the limit. The
-// garbage collector frees the memory after the program's last reference to the
-// Cache. A Cache may outlive the loaders that use it.
+// The cache takes 8 bytes per sample in addition to the limit, and may outlive the loaders
+// that use it.
 func Cached(ds Dataset, limit int64) (*Cache, error) {
 	if limit < 0 {
 		return nil, fmt.Errorf("dataset: Cached: limit of %d bytes: want 0 or more", limit)

@@ -17,15 +17,10 @@ import (
 //		return nil
 //	})
 //
-// For every sample f gets src, with the fields of ds, and dst, with the fields
-// of spec. A field with the same name, dtype and shape in both is passed on:
-// src and dst share its memory, so f may change it but need not copy it. Its kind is passed on, too,
-// unless spec gives another one. All
-// other fields of dst are zeros, or empty if they are ragged, until f writes
-// them. Both slots have the random numbers of the sample.
-//
-// All workers share f, so many goroutines call it at once. It must not keep the
-// slots.
+// For every sample f gets src, with the fields of ds, and dst, with those of spec, which are
+// zeros or empty. A field with the same name, dtype and shape in both is passed on: both
+// slots share its memory. All workers share f, so many goroutines call it at once. It must
+// not keep the slots.
 func Map(ds Dataset, spec Spec, f func(dst, src Slot) error) (Dataset, error) {
 	if f == nil {
 		return nil, errors.New("dataset: Map: no function")

@@ -6,30 +6,20 @@ import (
 	"strconv"
 )
 
-// FromEnv reads the rank of this process and the world size from the environment
-// variables of the launcher that started it. The first of these launchers whose
-// rank or world size is set decides:
+// FromEnv reads the rank of this process and the world size from the environment variables of
+// the launcher that started it. The first of these whose rank or world size is set decides;
+// if none is, the rank is 0 and the world size 1.
 //
 //   - torchrun and launchers that set the same variables: RANK and WORLD_SIZE
 //   - Open MPI: OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE
 //   - MPICH and Intel MPI: PMI_RANK and PMI_SIZE
 //   - Slurm: SLURM_PROCID and SLURM_NTASKS
-//   - a Kubernetes Indexed Job: JOB_COMPLETION_INDEX and JOB_COMPLETIONS.
-//     Kubernetes sets only the first. Set the second in the pod template to the
-//     Job's completions. WORLD_SIZE without RANK may replace JOB_COMPLETIONS.
+//   - a Kubernetes Indexed Job: JOB_COMPLETION_INDEX, which Kubernetes sets, and
+//     JOB_COMPLETIONS or WORLD_SIZE, which the pod template must set.
 //
-// MPI comes before Slurm because mpirun in a Slurm job does not change Slurm's
-// variables, which describe the whole job. If no variable is set, the rank is 0
-// and the world size 1. An empty variable counts as not set.
-//
-// It is an error if only one of rank and world size is set, if one of them is not
-// a whole number, or if the rank is not below the world size. The error names the
-// variable.
-//
-// It is also an error if RANK and WORLD_SIZE contradict MPI or Slurm, for example
-// because they are left over in a shell. They contradict if mpirun or srun started
-// more processes than WORLD_SIZE, or as many but gave this process another rank.
-// RANK and WORLD_SIZE of a torchrun that mpirun or srun started are not compared.
+// It is an error, which names the variable, if only one of rank and world size is set, if one
+// is not a whole number or the rank not below the world size, or if RANK and WORLD_SIZE, left
+// over in a shell, contradict what mpirun or srun says.
 func FromEnv() (rank, world int, err error) { return fromEnv(os.Getenv) }
 
 // LocalRankFromEnv reads the local rank: the rank of this process among the

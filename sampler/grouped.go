@@ -7,32 +7,20 @@ import (
 	"github.com/penstock-go/penstock/internal/prng"
 )
 
-// Grouped takes every sample once per epoch, in a random order that reads few
-// groups at a time. First the groups are shuffled. Then consecutive groups, as
-// many as [Together] sets, form a pool, and the samples of each pool are shuffled.
+// Grouped takes every sample once per epoch, in a random order that reads few groups at a
+// time. The groups are shuffled, [Together] consecutive ones form a pool, and the samples of
+// each pool are shuffled.
 //
-// A group is what is expensive to load, such as a patient's decoded volumes or a
-// block of a record shard. The method Ends of volume.Cut, and package
-// dataset/shards, have their ends. If memory has room for the groups of two pools
-// in each lane, each group is loaded once per epoch. The second pool is needed
-// while the loader goes from one pool to the next.
+// A group is what is expensive to load, such as a patient's volumes or a block of a record
+// shard. ends says where each ends: group g has the samples from ends[g-1] to ends[g]-1. If
+// memory has room for two pools in each lane, each group is loaded once per epoch.
 //
-// [Lanes] cuts the shuffled groups into equal parts, the lanes. Pools are formed
-// in each lane, and place k of the order is in lane k mod lanes. If the world size
-// divides the number of lanes, two ranks share a group only if it lies on the cut
-// between their lanes. So there should be many more groups than lanes. The lanes
-// change pools at different places, so that they do not all need new groups at
-// once.
+// [Lanes] cuts the shuffled groups into equal parts, and place k of the order is in lane k
+// mod lanes. If the world size divides their number, two ranks share a group only where it
+// lies on the cut between their lanes.
 //
-// The argument ends says where each group ends: group g has the samples from
-// ends[g-1] to ends[g]-1, and group 0 begins at sample 0. Grouped panics if ends
-// decrease or are negative. With Together(1) a lane reads one group after the
-// other. With Together(len(ends)) and one lane, the order is a shuffle of all
-// samples.
-//
-// An order takes up to 32 bytes per group, and the time of At grows with the
-// logarithm of the number of groups. The sampler keeps the orders of the last two
-// epochs.
+// An order takes up to 32 bytes per group. The sampler keeps the orders of the last two
+// epochs. Grouped panics if ends decrease or are negative.
 func Grouped(ends []int, seed uint64, options ...GroupOption) Sampler {
 	g := &grouped{groupConfig: newGroupConfig("Grouped", options), seed: seed}
 	g.starts = make([]int, 1, len(ends)+1)

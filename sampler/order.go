@@ -279,21 +279,12 @@ func (p subsetPart) At(k int) int       { return p.indices[p.Part.At(k)] }
 func (p subsetPart) Global() Order      { return subsetOrder{p.Part.Global(), p.indices} }
 func (p subsetPart) From(draw int) Part { return subsetPart{p.Part.From(draw), p.indices} }
 
-// Repeat takes draws samples per epoch, from consecutive epochs of s. If an epoch
-// of s has n samples, Repeat takes ⌊draws/n⌋ whole epochs of s, then the first
-// draws mod n samples of one more. Epoch e begins with epoch e·⌈draws/n⌉ of s.
-// Repeat over a [Shuffle] does what PyTorch's RandomSampler does with
-// num_samples=draws.
+// Repeat takes draws samples per epoch, from consecutive epochs of s: whole epochs, then the
+// first samples of one more. Over a [Shuffle] it does what PyTorch's RandomSampler does with
+// num_samples=draws, and over [Torch] and its kin it gives that sampler's exact orders.
 //
-// Repeat over [Torch], [TorchManualSeed] or [TorchGenerator] gives the exact
-// orders of RandomSampler, which draws all permutations of an epoch from one
-// generator.
-//
-// Put [Shard] around Repeat, not into it: orders of Repeat are no [Part].
-//
-// All epochs of s must be as long as its epoch 0. An order keeps ⌈draws/n⌉ orders
-// of s. It is an error if s is empty and draws is not 0. A negative draws panics,
-// and so does a nil s.
+// Put [Shard] around Repeat, not into it. It is an error if s is empty and draws is not 0. A
+// negative draws panics, and so does a nil s.
 func Repeat(s Sampler, draws int) (Sampler, error) {
 	mustSampler("Repeat", s)
 	mustCount("Repeat", "draws", draws)

@@ -10,17 +10,13 @@ import (
 	"github.com/penstock-go/penstock/internal/prng"
 )
 
-// Weighted draws samples with replacement. An epoch has as many draws as there are
-// weights, or as many as [Draws] sets. At every draw, the probability of sample i
-// is weights[i] divided by the sum of all weights. This is PyTorch's
-// WeightedRandomSampler. The weights need not sum to 1, and their number is not
-// limited to 2²⁴ as in PyTorch. The probabilities are exact up to float64
-// rounding. A sample of weight 0 is never drawn.
+// Weighted draws samples with replacement. At every draw, the probability of sample i is
+// weights[i] divided by the sum of all weights. This is PyTorch's WeightedRandomSampler; an
+// epoch has as many draws as there are weights, or as many as [Draws] sets.
 //
-// It is an error if a weight is negative, NaN or infinite, or if none is
-// positive. The sampler takes 16 bytes per weight. An order takes constant memory,
-// and At takes constant time. Source: Vose, "A linear algorithm for generating random
-// numbers with a given distribution", 1991.
+// It is an error if a weight is negative, NaN or infinite, or if none is positive. The
+// sampler takes 16 bytes per weight, and At takes constant time. Source: Vose, "A linear
+// algorithm for generating random numbers with a given distribution", 1991.
 func Weighted(weights []float64, seed uint64, options ...DrawOption) (Sampler, error) {
 	n := newDraws("Weighted", len(weights), options)
 	if _, err := checkWeights("Weighted", weights); err != nil {

@@ -21,22 +21,14 @@ const (
 	cifarBytes = 3 * cifarSide * cifarSide
 )
 
-// CIFAR10 makes a dataset of CIFAR-10, from its binary version or its Python
-// version. fsys is the folder of the files, such as
-// os.DirFS("cifar-10-batches-py"). It may also be the folder that contains this
-// one, or that contains the archive cifar-10-python.tar.gz, such as the argument
-// root of torchvision's CIFAR10.
+// CIFAR10 makes a dataset of CIFAR-10, from its binary or its Python version, see
+// https://www.cs.toronto.edu/~kriz/cifar.html. fsys is the folder of the files, such as
+// os.DirFS("cifar-10-batches-py"), or the one that contains it or the archive
+// cifar-10-python.tar.gz: the argument root of torchvision's CIFAR10.
 //
-// The training split is data_batch_1 to data_batch_5 and the test split
-// test_batch, with .bin at the end in the binary version. If batches.meta
-// (batches.meta.txt in the binary version) exists, it gives the names of the
-// classes. A record of the binary version is one byte for the class, 0 to 9,
-// and 3072 bytes for an image of 32×32 pixels: the red plane, then green, then
-// blue. See https://www.cs.toronto.edu/~kriz/cifar.html. The Python version is
-// a pickle of protocol 2 to 5. Nothing in it is executed.
-//
-// All files, together at most 1 GiB, are read into memory and checked before
-// CIFAR10 returns.
+// All files, together at most 1 GiB, are read into memory and checked before CIFAR10
+// returns. Nothing in a pickle is executed. If batches.meta (batches.meta.txt in the binary
+// version) is there, it gives the names of the classes.
 func CIFAR10(fsys fs.FS, split Split) (*Dataset, error) {
 	return readCIFAR(fsys, split, cifarSet{
 		name:   "CIFAR-10",

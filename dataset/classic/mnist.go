@@ -13,17 +13,12 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST. fsys is
-// the folder that holds them, or a folder where they are in raw or MNIST/raw,
-// as torchvision downloads them: os.DirFS("data"),
-// os.DirFS("data/FashionMNIST"). Images are grey, so "image" is uint8 (1, h,
-// w).
+// MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST. fsys is the folder
+// that holds them, compressed by gzip or not, or a folder where they are in raw or MNIST/raw,
+// as torchvision downloads them: os.DirFS("data"), os.DirFS("data/FashionMNIST"). Images are
+// grey, so "image" is uint8 (1, h, w).
 //
-// The training split is train-images-idx3-ubyte and train-labels-idx1-ubyte. The
-// files of the test split have t10k or test in place of train. The files may be
-// compressed by gzip, with .gz at the end of their names, and "idx" may follow a
-// dot instead of a dash. All files, together at most 1 GiB, are read into memory
-// and checked before MNIST returns.
+// All files, together at most 1 GiB, are read into memory and checked before MNIST returns.
 func MNIST(fsys fs.FS, split Split) (*Dataset, error) { return readMNIST(fsys, split, "MNIST", "") }
 
 // EMNIST is [MNIST] for a variant of EMNIST: "balanced", "byclass", "bymerge",

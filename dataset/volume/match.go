@@ -11,27 +11,17 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// ResampleToMatch resamples all volumes of a patient to the grid of the named
-// one: its shape, spacing, origin and directions. Use it for scans of one body
-// on different grids, such as PET and CT, or for a mask drawn on another scan.
-// It must be the first step, because all other steps need one grid. Without it,
-// volumes on different grids are an error.
+// ResampleToMatch resamples all volumes of a patient to the grid of the named one: its
+// shape, spacing, origin and directions. It must be the first step; without it, volumes on
+// different grids are an error.
 //
-// For every voxel of the new grid, the position of its centre in the world is
-// looked up in the old volume, by the affine matrices of both. LPS, RAS and LAS
-// may be mixed. Scans are interpolated linearly along three axes and become
-// float32. Masks take the nearest voxel; of two equally near ones, that of the
-// higher index. Between the centres and the outer edges of its outermost
-// voxels, a volume has the values of these voxels. Outside the edges it has the
-// value of [Fill]. This is ITK's Resample(moving, fixed) and, except outside
-// the edges, MONAI's ResampleToMatch. Positions are exact to 1/1000 of a voxel;
-// a volume that is closer than that to the grid is not changed. Like both,
-// ResampleToMatch does not smooth before it makes a volume coarser.
+// Scans are interpolated linearly along three axes and become float32; masks take the
+// nearest voxel. Outside its outermost voxels a volume has the value of [Fill]. This is
+// ITK's Resample(moving, fixed), and MONAI's ResampleToMatch within the edges; like both, it
+// does not smooth before it makes a volume coarser. Positions are exact to 1/1000 of a voxel.
 //
-// A volume whose position in the world is unknown is an error, and so is a
-// volume that is entirely outside the grid. A volume with two spatial axes in a
-// world of three is one voxel thick; the voxel is as thick as the finest
-// spacing.
+// A volume whose position in the world is unknown, or that is entirely outside the grid, is
+// an error. A volume with two spatial axes in a world of three is one voxel thick.
 func ResampleToMatch(name string) Step { return matching{name} }
 
 type matching struct{ name string }

@@ -29,26 +29,19 @@ type Decoder interface {
 	Read(fsys fs.FS, name string, limit int64) (*Volume, error)
 }
 
-// Read reads a volume. More than limit bytes of values are an error; 0 means no
-// limit. The name tells the format: NRRD is .nrrd or .nhdr; NIfTI is .nii, .hdr
-// or .img, with or without .gz after it; MetaImage is .mha or .mhd. A folder is
-// a DICOM series, and .dcm or .ima is one slice of a series.
+// Read reads a volume. More than limit bytes of values are an error; 0 means no limit. The
+// name tells the format: NRRD is .nrrd or .nhdr; NIfTI is .nii, .hdr or .img, with or without
+// .gz after it; MetaImage is .mha or .mhd; a folder is a DICOM series, and .dcm or .ima is one
+// slice of it.
 //
-// Axes are in the reverse order of the file, so that the fastest is the last of
-// Shape. If the header of a NIfTI file asks for scaling, its values are scaled
-// to float32, and limit counts these. Bytes after the values are ignored.
+// Axes are in the reverse order of the file, so that the fastest is the last of Shape. Values
+// that NIfTI scales become float32; those of DICOM are rescaled to the smallest integer dtype
+// that holds all, or to float32. Without orientation in the file, a NIfTI image lies as in
+// nibabel.
 //
-// A NIfTI file without orientation (qform_code and sform_code are 0) has its
-// centre at the world's origin and its first axis to the left, as in nibabel.
-//
-// All files in the folder of a DICOM series must be slices of one stack: of one
-// size and direction, at equal distances. Missing slices, duplicates, and files
-// of other series or formats are errors that name the files. Hidden files,
-// DICOMDIR and folders are skipped. Slices are sorted by position along their
-// normal, and their distance is computed from the positions. Values are
-// rescaled to the smallest integer dtype that holds all, or to float32 if slope
-// or intercept is not an integer or differs between slices. Multi-frame files
-// are errors, and so are compressed files, except RLE.
+// All files in the folder of a DICOM series must be slices of one stack, which is sorted by
+// position; missing slices, duplicates and other files are errors that name the files. Files
+// of many frames and compressed ones, except RLE, are errors.
 func Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
 	v, err := read(decoderOf(fsys, name), fsys, name, limit)
 	if err != nil {

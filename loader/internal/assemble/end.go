@@ -43,9 +43,7 @@ func (l *Loop) join() bool {
 		}
 		var timeout <-chan time.Time
 		if wait > 0 {
-			timer := time.NewTimer(wait)
-			defer timer.Stop()
-			timeout = timer.C
+			timeout = time.After(wait)
 		}
 		select {
 		case <-gone:
@@ -62,8 +60,8 @@ func (l *Loop) gone() <-chan struct{} {
 	return l.running.wait()
 }
 
-// patience is how long it takes until all calls of workers last longer than the Timeout: 0 if they do, and the Timeout
-// if no worker is in a call. Without a Timeout it is negative.
+// patience is how long it takes until all workers are in calls that last longer than the Timeout: 0 if they are. Those
+// that are in no call end now, or begin one. Without a Timeout it is negative.
 func (l *Loop) patience() (wait time.Duration) {
 	t := l.t
 	if t.cfg.Timeout == 0 || t.cfg.Workers == 0 {
@@ -71,19 +69,19 @@ func (l *Loop) patience() (wait time.Duration) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	calls := false
 	for _, w := range t.workers {
-		if lasts := w.callTime(); w.running && lasts > 0 {
-			wait, calls = max(wait, t.cfg.Timeout-lasts), true
+		switch lasts := w.callTime(); {
+		case !w.running:
+		case lasts == 0:
+			wait = max(wait, min(time.Millisecond, t.cfg.Timeout))
+		default:
+			wait = max(wait, t.cfg.Timeout-lasts)
 		}
-	}
-	if !calls {
-		return t.cfg.Timeout // they end now
 	}
 	return wait
 }
 
-// vacate releases the batches in flight, but for those of workers that have not ended.
+// vacate releases the batches in flight, but for those of workers that have not ended: these are in calls.
 func (l *Loop) vacate() {
 	t := l.t
 	t.mu.Lock()

@@ -14,32 +14,23 @@ import (
 // are free, but for theirs and those of batches that are not released.
 func (l *Loop) Stop() {
 	l.halt(nil)
-	ended := l.join()
+	l.join()
 	l.awaitGrowth()
-	l.vacate()
+	left := l.vacate()
 	l.endForesights()
-	if ended {
-		l.end()
+	if left {
+		l.t.outlive(l.end)
 		return
 	}
-	l.t.outlive(func() {
-		<-l.gone()
-		l.end()
-	})
+	l.end()
 }
 
 // join waits until all workers of the loop have ended, or the calls of those that have not last longer than the Timeout.
-// It reports whether all have ended.
-func (l *Loop) join() bool {
+func (l *Loop) join() {
 	for {
 		gone, wait := l.gone(), l.patience()
 		if wait == 0 {
-			select {
-			case <-gone:
-				return true
-			default:
-				return false
-			}
+			return
 		}
 		var timeout <-chan time.Time
 		if wait > 0 {
@@ -47,7 +38,7 @@ func (l *Loop) join() bool {
 		}
 		select {
 		case <-gone:
-			return true
+			return
 		case <-timeout:
 		}
 	}
@@ -82,14 +73,15 @@ func (l *Loop) patience() (wait time.Duration) {
 }
 
 // vacate releases the batches in flight, but for those of workers that have not ended: these are in calls.
-func (l *Loop) vacate() {
+// It reports whether there are such workers.
+func (l *Loop) vacate() (left bool) {
 	t := l.t
 	t.mu.Lock()
 	held := map[*Job]bool{}
 	for _, w := range t.workers {
 		if w.running {
 			held[w.at.Load()] = true
-			l.left = true
+			left, l.left = true, true
 		}
 	}
 	free := slices.DeleteFunc(slices.Clone(l.inFlight), func(j *Job) bool { return held[j] })
@@ -98,10 +90,12 @@ func (l *Loop) vacate() {
 	for _, j := range free {
 		t.Release(j)
 	}
+	return left
 }
 
-// end lets another loop begin.
+// end lets another loop begin when all workers have ended.
 func (l *Loop) end() {
+	<-l.gone()
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
 	l.t.loop = nil

@@ -127,7 +127,8 @@ func TestLayersImportDownwards(t *testing.T) {
 		{"loader/internal/plan", nil},
 		{"loader/internal/slab", nil},
 		{"loader/internal/tune", nil},
-		{"transform", []string{"transform/internal/raster", "transform/internal/source"}},
+		{"transform", []string{"transform/internal/engine", "transform/internal/raster", "transform/internal/source"}},
+		{"transform/internal/engine", []string{"transform/internal/raster", "transform/internal/source"}},
 		{"transform/internal/source", []string{"transform/internal/raster"}},
 		{"transform/internal/raster", nil},
 	} {

@@ -106,6 +106,7 @@ var trusted = map[string]string{
 	"transform/sheet":                 "draws and encodes",
 	"transform/internal/raster":       "computes with pixels that are in memory",
 	"transform/internal/source":       "MaxPixels limits pictures",
+	"transform/internal/engine":       "computes with pixels that are in memory",
 }
 
 // TestEveryParserHasABudget fails for a package that decodes something, or has a fuzz target, and does not

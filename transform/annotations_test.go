@@ -236,23 +236,23 @@ func TestAnnotationsBecomeTorchvisions(t *testing.T) {
 }
 
 // runDrawn is Place of sample 0, with random numbers from source.
-func runDrawn(t *testing.T, x *Pipeline, Image rand.Source) dataset.Slot {
+func runDrawn(t *testing.T, x *Pipeline, draws rand.Source) dataset.Slot {
 	t.Helper()
 	r, dst := opened(t, x)
 	defer r.Close()
-	err := r.read(t.Context(), 0, dst)
+	err := r.Read(t.Context(), 0, dst)
 	if err == nil {
 		err = r.Begin(dst)
 	}
 	if err == nil {
-		err = r.lane.engine.annotations.Begin(r.lane, dst)
+		err = r.Lane.Engine.Annotations.Begin(r.Lane, dst)
 	}
 	if err == nil {
-		err = r.lane.run(rand.New(Image))
+		err = r.Lane.Run(rand.New(draws))
 	}
 	if err == nil {
-		r.place(dst)
-		err = r.lane.engine.annotations.store()
+		r.Put(dst)
+		err = r.Lane.Engine.Annotations.Store()
 	}
 	if err != nil {
 		t.Fatalf("%v: %v", x, err)

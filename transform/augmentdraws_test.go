@@ -11,6 +11,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -40,11 +41,11 @@ func sameDraws(t *testing.T, name string, got, want map[string]int) {
 }
 
 // onePixel is an engine with an image of one pixel, and its frame.
-func onePixel(red, green, blue uint8) (*engine, *byteFrame) {
-	f := &byteFrame{}
+func onePixel(red, green, blue uint8) (*engine.Engine, *engine.ByteFrame) {
+	f := &engine.ByteFrame{}
 	f.Image = raster.Image{Width: 1, Height: 1, Pix: []uint8{red, green, blue, 0}}
-	e := &engine{frame: f}
-	e.moved()
+	e := &engine.Engine{Frame: f}
+	e.Moved()
 	return e, f
 }
 
@@ -76,8 +77,8 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 		}
 		return func() string {
 			e, f := onePixel(0, 0, 0)
-			e.slot = slot
-			if err := p.ops[0].do(e, r); err != nil {
+			e.Slot = slot
+			if err := p.Ops[0].Do(e, r); err != nil {
 				t.Fatal(err)
 			}
 			text := ""
@@ -96,27 +97,27 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	var vectors raster.Field
 	corner := func(i int) func() string {
 		return func() string {
-			c := RandomPerspective(0.5, 1).(perspective).draw(30, 20, r)[i]
+			c := RandomPerspective(0.5, 1).(perspective).Draw(30, 20, r)[i]
 			return fmt.Sprintf("%d,%d", c.X, c.Y)
 		}
 	}
 	moves := RandomAffine(-30, 60, Translate(0.1, 0.3), Scale(0.5, 2), Shear(-10, 20, 5, 15)).(affine)
 	sides := map[string]func() string{
-		"RandAugment":        func() string { return label(RandAugment(2, 9).(randAugmenting).draw(64, 48, r)) },
-		"TrivialAugmentWide": func() string { return label(TrivialAugmentWide().(trivialAugmenting).draw(64, 48, r)) },
+		"RandAugment":        func() string { return label(RandAugment(2, 9).(randAugmenting).Draw(64, 48, r)) },
+		"TrivialAugmentWide": func() string { return label(TrivialAugmentWide().(trivialAugmenting).Draw(64, 48, r)) },
 		"TrivialAugmentWide rotation": func() string {
 			for {
-				if a, m := TrivialAugmentWide(NumMagnitudeBins(7)).(trivialAugmenting).draw(64, 48, r); a == raster.Rotation {
+				if a, m := TrivialAugmentWide(NumMagnitudeBins(7)).(trivialAugmenting).Draw(64, 48, r); a == raster.Rotation {
 					return fmt.Sprintf("%.1f", m)
 				}
 			}
 		},
-		"RandomAffine angle":            func() string { return bucket(moves.draw(60, 40, r).Angle, -30, 60, 20) },
-		"RandomAffine x":                func() string { return bucket(moves.draw(60, 40, r).MoveX, -6.5, 6.5, 13) },
-		"RandomAffine y":                func() string { return bucket(moves.draw(60, 40, r).MoveY, -12.5, 12.5, 25) },
-		"RandomAffine scale":            func() string { return bucket(moves.draw(60, 40, r).Scale, 0.5, 2, 20) },
-		"RandomAffine shear x":          func() string { return bucket(moves.draw(60, 40, r).ShearX, -10, 20, 20) },
-		"RandomAffine shear y":          func() string { return bucket(moves.draw(60, 40, r).ShearY, 5, 15, 20) },
+		"RandomAffine angle":            func() string { return bucket(moves.Draw(60, 40, r).Angle, -30, 60, 20) },
+		"RandomAffine x":                func() string { return bucket(moves.Draw(60, 40, r).MoveX, -6.5, 6.5, 13) },
+		"RandomAffine y":                func() string { return bucket(moves.Draw(60, 40, r).MoveY, -12.5, 12.5, 25) },
+		"RandomAffine scale":            func() string { return bucket(moves.Draw(60, 40, r).Scale, 0.5, 2, 20) },
+		"RandomAffine shear x":          func() string { return bucket(moves.Draw(60, 40, r).ShearX, -10, 20, 20) },
+		"RandomAffine shear y":          func() string { return bucket(moves.Draw(60, 40, r).ShearY, 5, 15, 20) },
 		"RandomPerspective upper left":  corner(0),
 		"RandomPerspective lower right": corner(2),
 		"GaussianNoise": func() string {
@@ -128,11 +129,11 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 		},
 		"RandomChannelPermutation": func() string {
 			e, f := onePixel('0', '1', '2')
-			e.permute(r)
+			e.Permute(r)
 			return string(f.Pix[:3])
 		},
 		"RandomPhotometricDistort": func() string {
-			_, does, _ := RandomPhotometricDistort(0.3).(distortion).draw(r)
+			_, does, _ := RandomPhotometricDistort(0.3).(distortion).Draw(r)
 			text := ""
 			for _, d := range does {
 				text += map[bool]string{false: "-", true: "+"}[d]
@@ -147,8 +148,8 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 			vectors.Draw(9, 8, 50, 1.5, r)
 			return bucket(float64(vectors.Y[3*9+7]), -16, 16, 20)
 		},
-		"AugMix own weight":  func() string { return bucket(float64(AugMix(Alpha(0.7)).(augMixing).draw(nil, r)[0]), 0, 1, 20) },
-		"AugMix first chain": func() string { return bucket(float64(AugMix(Alpha(2)).(augMixing).draw(nil, r)[1]), 0, 1, 20) },
+		"AugMix own weight":  func() string { return bucket(float64(AugMix(Alpha(0.7)).(augMixing).Draw(nil, r)[0]), 0, 1, 20) },
+		"AugMix first chain": func() string { return bucket(float64(AugMix(Alpha(2)).(augMixing).Draw(nil, r)[1]), 0, 1, 20) },
 		"AugMix":             func() string { return label(AugMix(AllOps(false)).(augMixing).augmentation(64, 48, r)) },
 		"RandomApply":        choices(RandomApply(0.3, mark(0))),
 		"RandomChoice":       choices(RandomChoice(mark(0), mark(1), mark(2), P(1, 0, 2.5))),
@@ -157,7 +158,7 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	for p, name := range []string{"imagenet", "cifar10", "svhn"} {
 		sides["AutoAugment "+name] = func() string {
 			text := ""
-			for _, o := range AutoAugment(Policy(p)).(autoAugmenting).draw(r) {
+			for _, o := range AutoAugment(Policy(p)).(autoAugmenting).Draw(r) {
 				if r.Float64() < o.P {
 					space := raster.UsualScheme(10)
 					text += label(o.Of, space.Draw(o.Of, o.Bin, 64, 48, r))

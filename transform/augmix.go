@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -26,7 +27,7 @@ func AugMix(options ...Option) Step {
 type augMixing struct{ *call }
 
 func (s augMixing) add(p *program) error {
-	if err := s.paints().check(); err != nil {
+	if err := s.paints().Check(); err != nil {
 		return err
 	}
 	return p.editAlone(s)
@@ -37,23 +38,23 @@ func (s augMixing) paints() painter { return paintOf(s.call) }
 // mixBins is the number of magnitudes, of which a severity uses the first ones.
 const mixBins = 10
 
-func (s augMixing) edit(e *engine, r *rand.Rand) error {
+func (s augMixing) edit(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
-	e.weights = s.draw(e.weights, r)
-	e.frame.MixBegin(e.weights[0])
-	for _, weight := range e.weights[1:] {
-		e.frame.MixAgain()
+	e.Weights = s.Draw(e.Weights, r)
+	e.Frame.MixBegin(e.Weights[0])
+	for _, weight := range e.Weights[1:] {
+		e.Frame.MixAgain()
 		depth := s.depth
 		if depth < 0 {
 			depth = 1 + r.IntN(3)
 		}
 		for range depth {
 			a, magnitude := s.augmentation(w, h, r)
-			a.Apply(e.frame, magnitude, s.paints().raster())
+			a.Apply(e.Frame, magnitude, s.paints().raster())
 		}
-		e.frame.MixAdd(weight)
+		e.Frame.MixAdd(weight)
 	}
-	e.frame.MixEnd()
+	e.Frame.MixEnd()
 	return nil
 }
 
@@ -71,9 +72,9 @@ func (s augMixing) augmentation(w, h int, r *rand.Rand) (raster.Augmentation, fl
 	return a, space.Draw(a, r.IntN(s.severity), w, h, r)
 }
 
-// draw draws the weights of the image and of the chains, which add up to 1.
-func (s augMixing) draw(weights []float32, r *rand.Rand) []float32 {
-	own, others := math.Exp(logGamma(s.alpha, r)), math.Exp(logGamma(s.alpha, r))
+// Draw draws the weights of the image and of the chains, which add up to 1.
+func (s augMixing) Draw(weights []float32, r *rand.Rand) []float32 {
+	own, others := math.Exp(engine.LogGamma(s.alpha, r)), math.Exp(engine.LogGamma(s.alpha, r))
 	rest := 1.0
 	if own+others > 0 {
 		rest = others / (own + others)
@@ -81,7 +82,7 @@ func (s augMixing) draw(weights []float32, r *rand.Rand) []float32 {
 	weights = append(weights[:0], float32(1-rest))
 	total := 0.0
 	for range s.width {
-		g := math.Exp(logGamma(s.alpha, r))
+		g := math.Exp(engine.LogGamma(s.alpha, r))
 		total += g
 		weights = append(weights, float32(g))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -43,7 +44,7 @@ type autoAugmenting struct {
 }
 
 func (s autoAugmenting) add(p *program) error {
-	if err := s.paints().check(); err != nil {
+	if err := s.paints().Check(); err != nil {
 		return err
 	}
 	if int(s.policy) >= len(raster.Policies) {
@@ -54,19 +55,19 @@ func (s autoAugmenting) add(p *program) error {
 
 func (s autoAugmenting) paints() painter { return paintOf(s.call) }
 
-func (s autoAugmenting) edit(e *engine, r *rand.Rand) error {
+func (s autoAugmenting) edit(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
 	space := raster.UsualScheme(10)
-	for _, o := range s.draw(r) {
+	for _, o := range s.Draw(r) {
 		if r.Float64() < o.P {
-			o.Of.Apply(e.frame, space.Draw(o.Of, o.Bin, w, h, r), s.paints().raster())
+			o.Of.Apply(e.Frame, space.Draw(o.Of, o.Bin, w, h, r), s.paints().raster())
 		}
 	}
 	return nil
 }
 
-// draw draws a pair of the policy.
-func (s autoAugmenting) draw(r *rand.Rand) [2]raster.Choice {
+// Draw draws a pair of the policy.
+func (s autoAugmenting) Draw(r *rand.Rand) [2]raster.Choice {
 	pairs := &raster.Policies[s.policy]
 	return pairs[r.IntN(len(pairs))]
 }

@@ -92,7 +92,7 @@ func BenchmarkSingle(b *testing.B) {
 		}
 		n++
 	}
-	for range 4 * len(files) * cap(c.lanes) {
+	for range 4 * len(files) * cap(c.pool.Lanes) {
 		into()
 	}
 	b.ReportAllocs()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // GaussianBlur blurs the image with a Gaussian kernel of size×size pixels, or, with two
@@ -14,7 +16,7 @@ import (
 //
 // [Sigma] is the range from which the standard deviation is drawn, in pixels; the default is 0.1 to 2.
 func GaussianBlur[S Size](size S, options ...Option) Step {
-	return blurring{calling("GaussianBlur", keySigma, arguments{sigma: span{0.1, 2}}, options, size), extentOf(size)}
+	return blurring{calling("GaussianBlur", keySigma, arguments{sigma: engine.Span{Least: 0.1, Greatest: 2}}, options, size), extentOf(size)}
 }
 
 type blurring struct {
@@ -23,7 +25,7 @@ type blurring struct {
 }
 
 func (s blurring) add(p *program) error {
-	if err := s.size.check(); err != nil {
+	if err := s.size.Check(); err != nil {
 		return err
 	}
 	for _, n := range []int{s.size.h, s.size.w} {
@@ -37,8 +39,8 @@ func (s blurring) add(p *program) error {
 // maxKernel keeps the errors of rounded weights small.
 const maxKernel = 255
 
-func (s blurring) edit(e *engine, r *rand.Rand) error {
-	e.frame.Blur(s.size.w, s.size.h, s.sigma.draw(r))
+func (s blurring) edit(e *engine.Engine, r *rand.Rand) error {
+	e.Frame.Blur(s.size.w, s.size.h, s.sigma.Draw(r))
 	return nil
 }
 
@@ -67,7 +69,7 @@ func (s noise) add(p *program) error {
 	return p.edit(s)
 }
 
-func (s noise) edit(e *engine, r *rand.Rand) error {
-	e.frame.Noise(s.mean, s.deviation, r)
+func (s noise) edit(e *engine.Engine, r *rand.Rand) error {
+	e.Frame.Noise(s.mean, s.deviation, r)
 	return nil
 }

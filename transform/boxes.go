@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // A BoxFormat says what the four numbers of a box are, in pixels. The edges of
@@ -28,7 +29,7 @@ func (f BoxFormat) String() string {
 	return "unknown"
 }
 
-func (f BoxFormat) check() error {
+func (f BoxFormat) Check() error {
 	if f > CXCYWH {
 		return fmt.Errorf("want the format XYXY, XYWH or CXCYWH, not number %d", f)
 	}
@@ -54,7 +55,7 @@ func (f BoxFormat) kind() dataset.Kind { return dataset.BoxesXYXY + dataset.Kind
 func Boxes(field string, format BoxFormat, options ...Option) Option {
 	c := calling("Boxes", keyWith, arguments{}, options, quoted(field)[0], format)
 	return declare(c, field, func(p *program) error {
-		if err := errors.Join(format.check(), checkRows(field, c.rows)); err != nil {
+		if err := errors.Join(format.Check(), checkRows(field, c.rows)); err != nil {
 			return err
 		}
 		if b := p.annotated.boxes; len(b) > 0 {
@@ -75,100 +76,27 @@ type boxField struct {
 // String prints the option that declares the field.
 func (b boxField) String() string { return rowsCall("Boxes", b.field, b.rows, b.format) }
 
-// toXYXY converts a box of any format, with torchvision's arithmetic.
-func toXYXY(b [4]float32, f BoxFormat) [4]float32 {
-	switch f {
-	case XYWH:
-		b[2] += b[0]
-		b[3] += b[1]
-	case CXCYWH:
-		b[0] -= b[2] / 2
-		b[1] -= b[3] / 2
-		b[2] += b[0]
-		b[3] += b[1]
-	}
-	return b
-}
-
-// fromXYXY is the inverse of toXYXY.
-func fromXYXY(b [4]float32, f BoxFormat) [4]float32 {
-	switch f {
-	case XYWH:
-		b[2] -= b[0]
-		b[3] -= b[1]
-	case CXCYWH:
-		b[2] -= b[0]
-		b[3] -= b[1]
-		b[0] = (float32(b[0]*2) + b[2]) / 2
-		b[1] = (float32(b[1]*2) + b[3]) / 2
-	}
-	return b
-}
-
-// convertBox changes the format of a box, with torchvision's arithmetic.
-func convertBox(b [4]float32, from, to BoxFormat) [4]float32 {
-	switch {
-	case from == to:
-		return b
-	case from == XYWH && to == CXCYWH:
-		b[0] += b[2] / 2
-		b[1] += b[3] / 2
-		return b
-	case from == CXCYWH && to == XYWH:
-		b[0] -= b[2] / 2
-		b[1] -= b[3] / 2
-		return b
-	}
-	return fromXYXY(toXYXY(b, from), to)
-}
-
-// clampBox clamps a box in XYXY to an image of w×h pixels.
-func clampBox(b *[4]float32, w, h int) {
-	b[0], b[2] = clamped(b[0], float32(w)), clamped(b[2], float32(w))
-	b[1], b[3] = clamped(b[1], float32(h)), clamped(b[3], float32(h))
-}
-
-// clamped is v from 0 to most. As in PyTorch, minus zero and NaN stay.
-func clamped(v, most float32) float32 {
-	switch {
-	case v < 0:
-		return 0
-	case v > most:
-		return most
-	}
-	return v
-}
-
-func (a *annotations) clampBoxes() {
-	for b := a.box; len(b) >= 4; b = b[4:] {
-		v := toXYXY([4]float32(b), a.format)
-		clampBox(&v, a.w, a.h)
-		v = fromXYXY(v, a.format)
-		copy(b, v[:])
-	}
-}
-
 // A marking is a step that changes annotations and not the image.
 type marking struct {
 	text string
-	mark func(a *annotations)
+	mark func(a *engine.Annotations)
 }
 
 func (s marking) String() string { return s.text }
 
-func (s marking) do(e *engine, _ *rand.Rand) error {
-	s.mark(e.annotations)
+func (s marking) Do(e *engine.Engine, _ *rand.Rand) error {
+	s.mark(e.Annotations)
 	return nil
 }
 
 // marks adds a step that changes boxes.
-func (p *program) marks(text string, mark func(a *annotations)) error {
+func (p *program) marks(text string, mark func(a *engine.Annotations)) error {
 	if err := p.needBoxes(); err != nil {
 		return err
 	}
 	p.endRun()
-	p.plan = append(p.plan, "boxes     "+text)
-	p.ops = append(p.ops, marking{text, mark})
+	p.lines = append(p.lines, "boxes     "+text)
+	p.Ops = append(p.Ops, marking{text, mark})
 	return nil
 }
 
@@ -177,17 +105,11 @@ func (p *program) marks(text string, mark func(a *annotations)) error {
 func ConvertBoundingBoxFormat(to BoxFormat) Step {
 	c := named("ConvertBoundingBoxFormat", to)
 	return simple{c, func(p *program) error {
-		if err := to.check(); err != nil {
+		if err := to.Check(); err != nil {
 			return err
 		}
 		p.annotated.format = to
-		return p.marks(c.String(), func(a *annotations) {
-			for b := a.box; len(b) >= 4; b = b[4:] {
-				v := convertBox([4]float32(b), a.format, to)
-				copy(b, v[:])
-			}
-			a.format = to
-		})
+		return p.marks(c.String(), func(a *engine.Annotations) { a.Convert(engine.BoxFormat(to)) })
 	}}
 }
 
@@ -196,5 +118,5 @@ func ConvertBoundingBoxFormat(to BoxFormat) Step {
 // lets reach beyond it. It needs boxes.
 func ClampBoundingBoxes() Step {
 	c := named("ClampBoundingBoxes")
-	return simple{c, func(p *program) error { return p.marks(c.String(), (*annotations).clampBoxes) }}
+	return simple{c, func(p *program) error { return p.marks(c.String(), (*engine.Annotations).ClampBoxes) }}
 }

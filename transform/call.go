@@ -7,6 +7,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // An Item is an entry of the lists for [Images], [Compile] and [Views]: a [Step] or an
@@ -34,7 +35,7 @@ func extentOf[S Size](size S) extent {
 	return extent{n, n, true}
 }
 
-func (s extent) check() error {
+func (s extent) Check() error {
 	if s.h < 1 || s.w < 1 {
 		return errors.New("want a positive size")
 	}
@@ -190,7 +191,7 @@ type arguments struct {
 	given         keyword // the options that there were
 	interpolation Filter
 	maxSize       int
-	scale, ratio  span
+	scale, ratio  engine.Span
 	fill          []float64
 	colour        [3]uint8 // fill as a colour of 8 bits
 	mode          PadMode
@@ -199,10 +200,10 @@ type arguments struct {
 	center        [2]float64
 	expand        bool
 	translate     [2]float64
-	shearX        span
-	shearY        span
-	sigma         span
-	distort       [4]span // brightness, contrast, saturation, hue
+	shearX        engine.Span
+	shearY        engine.Span
+	sigma         engine.Span
+	distort       [4]engine.Span // brightness, contrast, saturation, hue
 	value         []float32
 	noise         bool
 	bins          int
@@ -211,7 +212,7 @@ type arguments struct {
 	alpha         float64
 	few           bool
 	weights       []float64
-	side          span
+	side          engine.Span
 	ious          []float64
 	trials        int
 	minSize       float64

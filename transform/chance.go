@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -22,7 +23,7 @@ func (c chance) add(p *program) error {
 		return err
 	}
 	p.pause("augment   " + c.String())
-	p.ops = append(p.ops, chancing{c.p, editing{c}})
+	p.Ops = append(p.Ops, chancing{c.p, editing{c}})
 	return nil
 }
 
@@ -32,14 +33,14 @@ type chancing struct {
 	editing
 }
 
-func (c chancing) do(e *engine, r *rand.Rand) error {
+func (c chancing) Do(e *engine.Engine, r *rand.Rand) error {
 	if r.Float64() >= c.p {
 		return nil
 	}
-	return c.editing.do(e, r)
+	return c.editing.Do(e, r)
 }
 
-func (c chance) edit(e *engine, _ *rand.Rand) error {
-	c.run(e.frame)
+func (c chance) edit(e *engine.Engine, _ *rand.Rand) error {
+	c.run(e.Frame)
 	return nil
 }

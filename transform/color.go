@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -44,27 +45,27 @@ func (s jitter) add(p *program) error {
 	return p.edit(s)
 }
 
-func (s jitter) edit(e *engine, r *rand.Rand) error {
-	order, factor := s.draw(r)
+func (s jitter) edit(e *engine.Engine, r *rand.Rand) error {
+	order, factor := s.Draw(r)
 	for _, i := range order {
 		if s.x[i] != 0 {
-			raster.Adjust(e.frame, i, factor[i])
+			raster.Adjust(e.Frame, i, factor[i])
 		}
 	}
 	return nil
 }
 
-// draw draws the order of the four changes, and their factors.
-func (s jitter) draw(r *rand.Rand) (order [4]int, factor [4]float64) {
+// Draw draws the order of the four changes, and their factors.
+func (s jitter) Draw(r *rand.Rand) (order [4]int, factor [4]float64) {
 	order = [4]int{0, 1, 2, 3}
 	for i := len(order) - 1; i > 0; i-- {
 		j := r.IntN(i + 1)
 		order[i], order[j] = order[j], order[i]
 	}
 	for i, x := range s.x {
-		factor[i] = span{max(0, 1-x), 1 + x}.draw(r)
+		factor[i] = engine.Span{Least: max(0, 1-x), Greatest: 1 + x}.Draw(r)
 	}
-	factor[3] = span{-s.x[3], s.x[3]}.draw(r)
+	factor[3] = engine.Span{Least: -s.x[3], Greatest: s.x[3]}.Draw(r)
 	return order, factor
 }
 
@@ -97,8 +98,8 @@ func (s grayscale) add(p *program) error {
 	if s.channels != 1 && s.channels != 3 {
 		return errors.New("want 1 or 3 channels")
 	}
-	if s.channels == 1 || p.deep != nil && s.channels != p.output.channels {
-		if err := errors.Join(p.notNested(), p.deep.regroups(s.channels)); err != nil {
+	if s.channels == 1 || p.Deep != nil && s.channels != p.Output.Channels {
+		if err := errors.Join(p.notNested(), p.regroups(s.channels)); err != nil {
 			return err
 		}
 	}
@@ -106,22 +107,22 @@ func (s grayscale) add(p *program) error {
 		return err
 	}
 	if !p.nested {
-		p.output.channels = s.channels
+		p.Output.Channels = s.channels
 	}
 	return nil
 }
 
-func (s grayscale) edit(e *engine, r *rand.Rand) error {
+func (s grayscale) edit(e *engine.Engine, r *rand.Rand) error {
 	channels := s.channels
 	if s.p != -1 {
 		if r.Float64() >= s.p {
 			return nil
 		}
-		channels = e.frame.Channels()
+		channels = e.Frame.Channels()
 	}
-	if err := e.checkChannels(channels); err != nil {
+	if err := e.CheckChannels(channels); err != nil {
 		return err
 	}
-	e.frame.Grey(channels)
+	e.Frame.Grey(channels)
 	return nil
 }

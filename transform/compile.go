@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"math/rand/v2"
 	"runtime"
 	"strings"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
@@ -25,7 +25,7 @@ import (
 type Compiled struct {
 	*program
 	field   dataset.Field
-	lanes   chan *single
+	pool    *engine.Pool
 	samples *samples // with Inputs; then it has no lanes
 }
 
@@ -53,7 +53,7 @@ func compiledOf(list []Item) (*Compiled, error) {
 		}
 		return &Compiled{program: p, samples: several}, nil
 	}
-	if len(p.views) > 0 && p.crops.n == 0 {
+	if len(p.groups) > 0 && p.Crops == 0 {
 		return nil, errors.New("Views: only for Images, and for Compile with Inputs: here an image has one result")
 	}
 	if p.annotated.any() {
@@ -66,11 +66,7 @@ func compiledOf(list []Item) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Compiled{program: p, field: field, lanes: make(chan *single, runtime.GOMAXPROCS(0))}
-	for range cap(c.lanes) {
-		c.lanes <- nil
-	}
-	return c, nil
+	return &Compiled{program: p, field: field, pool: engine.NewPool(&p.Plan, runtime.GOMAXPROCS(0))}, nil
 }
 
 // Spec describes the result of the steps: one field with its name, dtype and shape. The dtype is
@@ -89,13 +85,13 @@ func (c *Compiled) String() string {
 		return c.samples.pipeline.String()
 	}
 	text := fmt.Sprintf("file or pixels → %v\n", c.field)
-	if c.hands > 1 {
-		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.hands)
+	if c.Hands > 1 {
+		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.Hands)
 	}
-	for _, line := range c.plan {
+	for _, line := range c.lines {
 		text += "  " + line + "\n"
 	}
-	return text + "  store     " + c.output.String()
+	return text + "  store     " + c.Output.String()
 }
 
 // Into applies the steps to an image and writes the result to dst. The result must
@@ -109,13 +105,13 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 	if c.field.Dtype != dataset.Float32 {
 		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", c.field.Dtype)
 	}
-	if c.ragged {
+	if c.Ragged {
 		return errRagged
 	}
 	if len(dst) != c.field.Elements() {
 		return fmt.Errorf("transform: into: %d values for %v: want %d", len(dst), c.field, c.field.Elements())
 	}
-	return c.into(dense.Bytes(dst), from)
+	return c.pool.Into(dense.Bytes(dst), from.in)
 }
 
 // IntoBytes is [Compiled.Into] for any dtype. dst is the memory of the result, in
@@ -125,7 +121,7 @@ func (c *Compiled) IntoBytes(dst []byte, from Source) error {
 	if c.samples != nil {
 		return errSamples
 	}
-	if c.ragged {
+	if c.Ragged {
 		return errRagged
 	}
 	if len(dst) != c.field.Bytes() {
@@ -134,7 +130,7 @@ func (c *Compiled) IntoBytes(dst []byte, from Source) error {
 	if uintptr(unsafe.Pointer(unsafe.SliceData(dst)))%uintptr(c.field.Dtype.Size()) != 0 {
 		return fmt.Errorf("transform: into: memory for %v that is not aligned to %d bytes", c.field, c.field.Dtype.Size())
 	}
-	return c.into(dst, from)
+	return c.pool.Into(dst, from.in)
 }
 
 var (
@@ -142,133 +138,27 @@ var (
 	errSamples = errors.New("transform: into: the steps have Inputs: use IntoSample")
 )
 
-func (c *Compiled) into(dst []byte, from Source) error {
-	s, err := c.run(from, dst)
-	if err == nil && s.viewer == nil {
-		err = c.store(s, dst)
-	}
-	c.release(s)
-	return err
-}
-
-// A single holds the memory to process one image at a time.
-type single struct {
-	lane   *lane
-	viewer *viewer      // of FiveCrop and TenCrop; nil without them
-	slot   dataset.Slot // nothing is stored in it: the engine reports its stages to it
-	pcg    rand.PCG
-	rand   *rand.Rand
-	raw    source.Raw
-	image  source.Decoded
-}
-
-// run applies the steps to an image. Several crops are stored in dst, else the result is
-// still to be stored. The caller must release the single.
-func (c *Compiled) run(from Source, dst []byte) (s *single, err error) {
-	s = <-c.lanes
-	returns := false
-	defer func() {
-		if !returns { // runtime.Goexit in a user's Transform or image
-			c.release(nil)
-		}
-	}()
-	if s == nil {
-		s = &single{lane: newLane(c.program), slot: dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8})}
-		s.rand = rand.New(&s.pcg)
-		if len(c.views) > 0 {
-			s.viewer = newViewer(c.program, nil)
-		}
-	}
-	s.lane.engine.hands = min(c.hands, 1+len(c.lanes)) // no more than are idle
-	s.pcg.Seed(from.seed, 0)
-	err = s.Begin(from)
-	switch {
-	case err != nil:
-	case s.viewer == nil:
-		err = s.lane.run(s.rand)
-	default:
-		if err = s.viewer.Begin(s.lane, s.slot, s.rand); err == nil {
-			err = s.viewer.groups[0].store(dst, s.slot, s.rand)
-		}
-	}
-	returns = true
-	return s, err
-}
-
-// store writes the result of run.
-func (c *Compiled) store(s *single, dst []byte) error {
-	returns := false
-	defer func() {
-		if !returns { // runtime.Goexit in a user's PlanesTransform
-			c.release(nil)
-		}
-	}()
-	err := s.lane.store(dst, s.rand)
-	returns = true
-	return err
-}
-
-// release gives the memory back for the next call.
-func (c *Compiled) release(s *single) {
-	if s != nil {
-		s.raw.Pix, s.image.Image = nil, nil
-	}
-	c.lanes <- s
-}
-
-// Begin reads the image's size.
-func (s *single) Begin(from Source) error {
-	var w, h int
-	var src source.Image
-	switch {
-	case from.image != nil:
-		s.image = source.Decoded{Image: from.image}
-		if err := s.image.Size(&w, &h); err != nil {
-			return err
-		}
-		src = &s.image
-	case from.raw.Pix != nil:
-		s.raw = from.raw
-		w, h, src = s.raw.W, s.raw.H, &s.raw
-		if err := s.raw.CheckRGB(); err != nil {
-			return err
-		}
-	default:
-		return s.lane.file(source.Encoded{Data: from.file}, s.slot)
-	}
-	if err := source.CheckSize(w, h, s.lane.limit); err != nil {
-		return err
-	}
-	s.lane.engine.Begin(src, w, h, s.slot)
-	return nil
-}
-
 // A Source is the input image of a [Compiled]. [File], [Decoded] and [RGB] make
 // one. The memory that it was made from must not change during the call.
-type Source struct {
-	file  []byte
-	image image.Image
-	raw   source.Raw
-	seed  uint64
-}
+type Source struct{ in engine.Input }
 
 // File is an encoded image. Data is the content of a file in any format that
 // [Images] reads.
-func File(data []byte) Source { return Source{file: data} }
+func File(data []byte) Source { return Source{in: engine.Input{File: data}} }
 
 // Decoded is an image of the standard library. It is converted to RGB as PIL does
 // it: alpha is dropped. For JPEG files use [File], because the pixels that
 // image/jpeg decodes differ slightly from PIL's.
-func Decoded(m image.Image) Source { return Source{image: internally(m)} }
+func Decoded(m image.Image) Source { return Source{in: engine.Input{Image: internally(m)}} }
 
 // RGB is an image of w×h pixels, 3 bytes each, row by row.
 func RGB(pix []uint8, w, h int) Source {
-	return Source{raw: source.RGB(pix, w, h)}
+	return Source{in: engine.Input{Raw: source.RGB(pix, w, h)}}
 }
 
 // Seed returns s with another seed for the random steps. Equal seeds give equal
 // random numbers. The default is 0.
 func (s Source) Seed(seed uint64) Source {
-	s.seed = seed
+	s.in.Seed = seed
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // RandomApply applies all of the steps with probability p, else none of them:
@@ -100,16 +101,16 @@ func (s control) add(p *program) error {
 	if len(s.branches) == 0 || s.name == "RandomApply" && len(s.branches[0].steps) == 0 {
 		return errors.New("want at least one step")
 	}
-	op := &controlling{control: s, ops: make([][]operation, len(s.branches))}
+	op := &controlling{control: s, ops: make([][]engine.Operation, len(s.branches))}
 	lazy, how := true, crops
 	wrong := false
 	for i, b := range s.branches {
-		inner := &program{nested: true, output: p.output, annotated: p.annotated, deep: p.deep}
+		inner := &program{nested: true, Plan: engine.Plan{Output: p.Output, Deep: p.Deep}, annotated: p.annotated}
 		inner.addAll(b.steps)
 		if err := within(s.brief(), errors.Join(inner.errs...)); err != nil {
 			p.errs, wrong = append(p.errs, err), true
 		}
-		op.ops[i] = inner.ops
+		op.ops[i] = inner.Ops
 		p.samplings = append(p.samplings, inner.samplings...)
 		lazy = lazy && !inner.pixels
 		how = max(how, inner.how)
@@ -122,23 +123,23 @@ func (s control) add(p *program) error {
 	} else {
 		p.pause("augment   " + s.String())
 	}
-	p.ops = append(p.ops, op)
+	p.Ops = append(p.Ops, op)
 	return nil
 }
 
 // controlling is the operation of a control.
 type controlling struct {
 	control
-	ops [][]operation
+	ops [][]engine.Operation
 }
 
-func (c *controlling) do(e *engine, r *rand.Rand) error {
+func (c *controlling) Do(e *engine.Engine, r *rand.Rand) error {
 	switch c.name {
 	case "RandomApply":
 		if r.Float64() >= c.p {
 			return nil
 		}
-		return doAll(c.ops[0], e, r)
+		return engine.DoAll(c.ops[0], e, r)
 	case "RandomChoice":
 		sum := c.sums[len(c.sums)-1]
 		at := min(r.Float64()*sum, math.Nextafter(sum, 0))
@@ -146,27 +147,18 @@ func (c *controlling) do(e *engine, r *rand.Rand) error {
 		for i < len(c.sums)-1 && at >= c.sums[i] {
 			i++
 		}
-		return doAll(c.ops[i], e, r)
+		return engine.DoAll(c.ops[i], e, r)
 	}
 	// The order is above those of the steps that this one is in.
-	bottom := len(e.order)
-	defer func() { e.order = e.order[:bottom] }()
+	bottom := len(e.Order)
+	defer func() { e.Order = e.Order[:bottom] }()
 	for i := range c.ops {
-		e.order = append(e.order, i)
+		e.Order = append(e.Order, i)
 		j := bottom + r.IntN(i+1)
-		e.order[bottom+i], e.order[j] = e.order[j], e.order[bottom+i]
+		e.Order[bottom+i], e.Order[j] = e.Order[j], e.Order[bottom+i]
 	}
 	for i := range c.ops {
-		if err := doAll(c.ops[e.order[bottom+i]], e, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func doAll(ops []operation, e *engine, r *rand.Rand) error {
-	for _, op := range ops {
-		if err := op.do(e, r); err != nil {
+		if err := engine.DoAll(c.ops[e.Order[bottom+i]], e, r); err != nil {
 			return err
 		}
 	}
@@ -208,13 +200,13 @@ func (c *controlling) after(w, h int) (int, int) {
 }
 
 // keepsSizes reports whether operations leave the size as it is.
-func keepsSizes(ops []operation) bool {
+func keepsSizes(ops []engine.Operation) bool {
 	for _, op := range ops {
 		if _, ok := op.(sizing); !ok {
 			continue
 		}
 		for _, s := range [][2]int{{1009, 757}, {331, 1511}} { // sizes that no step is likely to have
-			if w, h := sizeAfter([]operation{op}, s[0], s[1]); w != s[0] || h != s[1] {
+			if w, h := sizeAfter([]engine.Operation{op}, s[0], s[1]); w != s[0] || h != s[1] {
 				return false
 			}
 		}
@@ -224,7 +216,7 @@ func keepsSizes(ops []operation) bool {
 
 // sizeAfter is the size after operations on an image of w×h. Zeros mean that it
 // varies.
-func sizeAfter(ops []operation, w, h int) (int, int) {
+func sizeAfter(ops []engine.Operation, w, h int) (int, int) {
 	for _, op := range ops {
 		if s, ok := op.(sizing); ok {
 			w, h = s.after(w, h)

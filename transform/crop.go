@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // CenterCrop cuts out the middle of the image: torchvision's CenterCrop, with its rounding. As
@@ -21,7 +22,7 @@ type centerCropping struct {
 }
 
 func (s centerCropping) add(p *program) error {
-	if err := s.size.check(); err != nil {
+	if err := s.size.Check(); err != nil {
 		return err
 	}
 	return p.geometry(s, crops)
@@ -29,13 +30,13 @@ func (s centerCropping) add(p *program) error {
 
 func (s centerCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
-func (s centerCropping) move(e *engine, _ *rand.Rand) error {
+func (s centerCropping) Move(e *engine.Engine, _ *rand.Rand) error {
 	w, h := e.Size()
 	left, top := centred(w, s.size.w), centred(h, s.size.h)
 	if s.floor {
 		left, top = (w-s.size.w)>>1, (h-s.size.h)>>1
 	}
-	return e.crop(image.Rect(left, top, left+s.size.w, top+s.size.h), s.colour)
+	return e.Crop(image.Rect(left, top, left+s.size.w, top+s.size.h), s.colour)
 }
 
 // centred is where a crop begins in n pixels. If pixels are left over, it is half
@@ -65,7 +66,7 @@ type crop struct {
 }
 
 func (s crop) add(p *program) error {
-	if err := s.size.check(); err != nil {
+	if err := s.size.Check(); err != nil {
 		return err
 	}
 	return p.geometry(s, crops)
@@ -73,8 +74,8 @@ func (s crop) add(p *program) error {
 
 func (s crop) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
-func (s crop) move(e *engine, _ *rand.Rand) error {
-	return e.crop(image.Rect(s.left, s.top, s.left+s.size.w, s.top+s.size.h), [3]uint8{})
+func (s crop) Move(e *engine.Engine, _ *rand.Rand) error {
+	return e.Crop(image.Rect(s.left, s.top, s.left+s.size.w, s.top+s.size.h), [3]uint8{})
 }
 
 // RandomCrop cuts out a random part of the image: torchvision's RandomCrop. An image that is smaller
@@ -92,7 +93,7 @@ type randomCropping struct {
 }
 
 func (s randomCropping) add(p *program) error {
-	if err := s.size.check(); err != nil {
+	if err := s.size.Check(); err != nil {
 		return err
 	}
 	if s.mode != Constant {
@@ -108,9 +109,9 @@ func (s randomCropping) add(p *program) error {
 
 func (s randomCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
-func (s randomCropping) move(e *engine, r *rand.Rand) error {
+func (s randomCropping) Move(e *engine.Engine, r *rand.Rand) error {
 	if s.has(keyPadding) {
-		if err := s.padding.move(e, r); err != nil {
+		if err := s.padding.Move(e, r); err != nil {
 			return err
 		}
 	}
@@ -128,7 +129,7 @@ func (s randomCropping) move(e *engine, r *rand.Rand) error {
 	}
 	top := r.IntN(h - ch + 1)
 	left := r.IntN(w - cw + 1)
-	return e.crop(image.Rect(left, top, left+cw, top+ch), [3]uint8{})
+	return e.Crop(image.Rect(left, top, left+cw, top+ch), [3]uint8{})
 }
 
 // RandomHorizontalFlip mirrors the image left to right with probability p.
@@ -154,10 +155,10 @@ func (s flip) add(p *program) error {
 
 func (s flip) after(w, h int) (int, int) { return w, h }
 
-func (s flip) move(e *engine, r *rand.Rand) error {
+func (s flip) Move(e *engine.Engine, r *rand.Rand) error {
 	if r.Float64() >= s.p {
 		return nil
 	}
-	e.flip(s.down)
+	e.Flip(s.down)
 	return nil
 }

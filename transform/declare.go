@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // An annotated says which fields of a sample move with its image.
@@ -104,7 +105,7 @@ func (a *annotated) calls() []string {
 // options have declared them. What those leave open is as the kinds say.
 func (p *program) findKinds(spec dataset.Spec) error {
 	var errs []error
-	owner := func(f dataset.Field) bool { return f.Of == "" || f.Of == p.field }
+	owner := func(f dataset.Field) bool { return f.Of == "" || f.Of == p.Field }
 	for _, f := range spec {
 		if format, ok := formatOf(f.Kind); ok && p.implied(f) && owner(f) {
 			o := Boxes(f.Name, format)
@@ -144,14 +145,14 @@ func (p *program) findKinds(spec dataset.Spec) error {
 		if strings.HasPrefix(text, "Mask") {
 			text += ", nearest, only the rows that are kept"
 		}
-		p.plan = append(p.plan, "move      "+text)
+		p.lines = append(p.lines, "move      "+text)
 	}
 	return errors.Join(errs...)
 }
 
 // implied reports whether a field is not the images', and no option declares it.
 func (p *program) implied(f dataset.Field) bool {
-	return f.Name != p.field && !slices.Contains(p.names(), f.Name)
+	return f.Name != p.Field && !slices.Contains(p.names(), f.Name)
 }
 
 // withRows adds the fields of the dataset that say that they have a row per element of a field.
@@ -167,8 +168,8 @@ func withRows(rows []string, field string, spec dataset.Spec) []string {
 
 // annotate finds the fields in the spec, and returns how to read and store them, with the
 // spec of the results. Errors name the fields of given, the dataset's.
-func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dataset.Spec, error) {
-	l := layout{boxes: -1}
+func (p *program) annotate(spec, given dataset.Spec, images string) (engine.Layout, dataset.Spec, error) {
+	l := engine.Layout{Boxes: -1}
 	n := naming{spec: spec, given: given, images: images}
 	for _, b := range p.annotated.boxes {
 		n.findBoxes(b, &l)
@@ -182,14 +183,14 @@ func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dat
 	if len(n.errs) > 0 {
 		return l, spec, errors.Join(n.errs...)
 	}
-	if l.boxes >= 0 {
-		spec[l.boxes].Kind = p.annotated.format.kind()
+	if l.Boxes >= 0 {
+		spec[l.Boxes].Kind = p.annotated.format.kind()
 	}
-	for _, at := range l.points {
-		spec[at.field].Kind = dataset.KeyPoints
+	for _, at := range l.Points {
+		spec[at.Field].Kind = dataset.KeyPoints
 	}
-	for _, at := range l.masks {
-		spec[at.field] = at.result(p, spec[at.field])
+	for _, at := range l.Masks {
+		spec[at.Field] = at.Result(p.Ragged, &p.Output, spec[at.Field])
 	}
 	return l, spec, nil
 }
@@ -220,7 +221,7 @@ func (n *naming) find(s fmt.Stringer, field string) int {
 }
 
 // findBoxes adds a field of boxes to l.
-func (n *naming) findBoxes(b boxField, l *layout) {
+func (n *naming) findBoxes(b boxField, l *engine.Layout) {
 	f := n.find(b, b.field)
 	if f < 0 {
 		return
@@ -228,11 +229,11 @@ func (n *naming) findBoxes(b boxField, l *layout) {
 	if s := n.spec[f]; !s.Ragged || s.Dtype != dataset.Float32 || s.Elements() != 4 {
 		n.wrong(b, "field %v: want ragged float32 (n, 4)", s)
 	}
-	l.boxes, l.rows = f, n.rows(b, b.rows)
+	l.Boxes, l.Rows, l.Format = f, n.rows(b, b.rows), engine.BoxFormat(b.format)
 }
 
 // findPoints adds a field of keypoints to l. Removes says that SanitizeKeyPoints is there.
-func (n *naming) findPoints(k pointField, l *layout, removes bool) {
+func (n *naming) findPoints(k pointField, l *engine.Layout, removes bool) {
 	f := n.find(k, k.field)
 	if f < 0 {
 		return
@@ -243,14 +244,14 @@ func (n *naming) findPoints(k pointField, l *layout, removes bool) {
 		n.wrong(k, "field %v: want float32 whose last dimension is x and y, or x, y and visibility", s)
 		return
 	}
-	if removes && (!s.Ragged || slices.Contains(l.rows, f)) {
+	if removes && (!s.Ragged || slices.Contains(l.Rows, f)) {
 		n.wrong(k, "field %v: SanitizeKeyPoints wants a ragged field that does not belong to boxes", s)
 	}
-	l.points = append(l.points, pointsAt{f, s.Shape[last], s.Elements(), n.rows(k, k.rows)})
+	l.Points = append(l.Points, engine.PointsAt{Field: f, Step: s.Shape[last], Size: s.Elements(), Rows: n.rows(k, k.rows)})
 }
 
 // findMask adds a field of masks to l.
-func (n *naming) findMask(m maskField, l *layout) {
+func (n *naming) findMask(m maskField, l *engine.Layout) {
 	f := n.find(m, m.name)
 	if f < 0 {
 		return
@@ -259,7 +260,7 @@ func (n *naming) findMask(m maskField, l *layout) {
 	if err != nil {
 		n.wrong(m, "%v", err)
 	}
-	l.masks = append(l.masks, at)
+	l.Masks = append(l.Masks, at)
 }
 
 // rows finds the fields that have a row per element of another one.
@@ -280,24 +281,16 @@ func (n *naming) rows(s fmt.Stringer, names []string) (all []int) {
 	return all
 }
 
-// A layout says where the annotations are in a slot.
-type layout struct {
-	boxes  int   // -1: none
-	rows   []int // fields with a row per box
-	points []pointsAt
-	masks  []maskAt
-}
-
 // passLine is the plan's line of the fields that stay as they are: those that do not belong to the
 // image, and that no step of the user's own sees.
 func (p *program) passLine(spec dataset.Spec) string {
-	seen := append(p.handled(), p.field)
+	seen := append(p.handled(), p.Field)
 	for _, s := range p.samplings {
-		seen = append(seen, s.fields...)
+		seen = append(seen, s.Fields...)
 	}
-	for _, v := range p.views {
+	for _, v := range p.groups {
 		for _, s := range v.program.samplings {
-			seen = append(seen, s.fields...)
+			seen = append(seen, s.Fields...)
 		}
 	}
 	var fields dataset.Spec

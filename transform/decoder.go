@@ -30,7 +30,7 @@ func Decoder(name, magic string, decode func(io.Reader) (image.Image, error), co
 		case decode == nil || config == nil:
 			return errors.New("want two functions")
 		}
-		p.formats = append(p.formats, source.NewFormat(name, magic, func(r io.Reader) (image.Image, error) {
+		p.Formats = append(p.Formats, source.NewFormat(name, magic, func(r io.Reader) (image.Image, error) {
 			img, err := decode(r)
 			return internally(img), err
 		}, config))
@@ -57,8 +57,8 @@ func Decompressor(code int, decompress func(dst, src []byte) error) Option {
 		case decompress == nil:
 			return errors.New("want a function")
 		}
-		p.codecs = append(p.codecs, tiff.Codec{Code: code, Decompress: func(dst, src []byte) error {
-			return source.Guard(p.field, func() error { return decompress(dst, src) })
+		p.Codecs = append(p.Codecs, tiff.Codec{Code: code, Decompress: func(dst, src []byte) error {
+			return source.Guard(p.Field, func() error { return decompress(dst, src) })
 		}})
 		return nil
 	})

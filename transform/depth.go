@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
@@ -61,37 +62,12 @@ func (s deepSetting) add(p *program) error {
 	if n := len(s.fill); n > 1 && n != s.channels {
 		return errors.New("want a Fill per channel, or one for all")
 	}
-	p.deep = &deepPlan{deepSetting: s}
+	p.Deep = &engine.DeepPlan{Channels: s.channels, Text: s.String()}
 	for _, v := range s.fill {
-		p.deep.fill = append(p.deep.fill, float32(v))
+		p.Deep.Fill = append(p.Deep.Fill, float32(v))
 	}
 	return nil
 }
-
-// A deepPlan is what a program has with Depth16.
-type deepPlan struct {
-	deepSetting
-	fill  []float32
-	norms []channelNorm
-}
-
-// Begin sets the result that Depth16 has without further steps.
-func (d *deepPlan) Begin(o *output) {
-	if d != nil {
-		o.channels, o.dtype, o.deep = d.channels, dataset.Uint16, true
-	}
-}
-
-// copy is a plan for steps of their own, such as those of Views.
-func (d *deepPlan) copy() *deepPlan {
-	if d == nil {
-		return nil
-	}
-	return &deepPlan{deepSetting: d.deepSetting, fill: d.fill}
-}
-
-// A channelNorm is a Normalize: numbers per channel, or one for all.
-type channelNorm struct{ mean, std []float32 }
 
 var (
 	errColours = errors.New("not with Depth16: it works with colours of 8 bits")
@@ -110,51 +86,51 @@ func (s zoomingOut) filling() [3]uint8 { return s.colour }
 func (s fixedCropping) filling() [3]uint8 { return s.colour }
 
 // takes is the error of a geometry that does not work with Depth16.
-func (d *deepPlan) takes(g geometry) error {
-	if f, ok := g.(filled); d != nil && ok && f.filling() != [3]uint8{} {
+func (p *program) takes(g geometry) error {
+	if f, ok := g.(filled); p.Deep != nil && ok && f.filling() != [3]uint8{} {
 		return errFill
 	}
 	return nil
 }
 
-// cast is ToDtype for images of Depth16.
-func (d *deepPlan) cast(o *output, dt dataset.Dtype) error {
+// castDeep is ToDtype for images of Depth16.
+func castDeep(o *engine.Output, dt dataset.Dtype) error {
 	switch {
-	case o.cast && o.dtype != dt:
-		return fmt.Errorf("the result is %s already", o.dtype)
+	case o.Cast && o.Dtype != dt:
+		return fmt.Errorf("the result is %s already", o.Dtype)
 	case dt == dataset.Float16, dt == dataset.BFloat16:
-		if !o.float {
+		if !o.Float {
 			return errors.New("want ToTensor before it")
 		}
-	case dt == dataset.Float32 && o.float:
+	case dt == dataset.Float32 && o.Float:
 	case dt == dataset.Float32:
-		o.float = true // the values as they are
-		o.calls = append(o.calls, "values")
+		o.Float = true // the values as they are
+		o.Calls = append(o.Calls, "values")
 	case dt != dataset.Uint16 && dt != dataset.Int32:
 		return errors.New("want dataset.Uint16, dataset.Int32, dataset.Float32, dataset.Float16 or dataset.BFloat16")
-	case o.float:
+	case o.Float:
 		return errors.New("want it without ToTensor")
 	}
-	o.dtype, o.cast = dt, true
+	o.Dtype, o.Cast = dt, true
 	return nil
 }
 
 // deepRaw sets up images that the dataset gives as arrays.
 func (p *program) deepRaw(f dataset.Field) (source.Raw, error) {
-	r, err := source.ArraysOf(f, p.deep.channels)
+	r, err := source.ArraysOf(f, p.Deep.Channels)
 	if err != nil {
 		return r, err
 	}
-	outputs := []*output{&p.output}
-	for _, v := range p.views {
-		outputs = append(outputs, &v.program.output)
+	outputs := []*engine.Output{&p.Output}
+	for _, v := range p.groups {
+		outputs = append(outputs, &v.program.Output)
 	}
 	for _, o := range outputs {
-		if !o.float && !o.cast {
-			o.dtype = f.Dtype
+		if !o.Float && !o.Cast {
+			o.Dtype = f.Dtype
 		}
-		if o.holds(f.Dtype) != nil {
-			return r, fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", o.dtype)
+		if o.Holds(f.Dtype) != nil {
+			return r, fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", o.Dtype)
 		}
 	}
 	return r, nil
@@ -162,15 +138,15 @@ func (p *program) deepRaw(f dataset.Field) (source.Raw, error) {
 
 // greyOrRGB is the error of steps with colours if the image has none.
 func (p *program) greyOrRGB() error {
-	if n := p.output.channels; p.deep != nil && n != 1 && n != 3 {
+	if n := p.Output.Channels; p.Deep != nil && n != 1 && n != 3 {
 		return fmt.Errorf("want 1 or 3 channels, not %d: the others are no colours", n)
 	}
 	return nil
 }
 
 // regroups is the error of a change of the number of channels.
-func (d *deepPlan) regroups(channels int) error {
-	if d != nil && d.channels != channels && len(d.fill) > 1 {
+func (p *program) regroups(channels int) error {
+	if d := p.Deep; d != nil && d.Channels != channels && len(d.Fill) > 1 {
 		return errors.New("want a Fill of Depth16 for all channels")
 	}
 	return nil
@@ -180,16 +156,16 @@ func (d *deepPlan) regroups(channels int) error {
 type painted interface{ paints() painter }
 
 // warps is the error of a warp that does not work with Depth16.
-func (d *deepPlan) warps(s any) error {
-	p, ok := s.(painted)
+func (p *program) warps(s any) error {
+	paints, ok := s.(painted)
 	_, bends := s.(elastic)
 	switch {
-	case d == nil:
+	case p.Deep == nil:
 	case !ok:
 		return errColours
-	case p.paints().fill != [3]uint8{}:
+	case paints.paints().fill != [3]uint8{}:
 		return errFill
-	case p.paints().filter == Bicubic && !bends:
+	case paints.paints().filter == Bicubic && !bends:
 		return errors.New("want the Interpolation Nearest or Bilinear with Depth16, as torchvision's tensors have")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -16,22 +17,9 @@ type permutation struct{ *call }
 
 func (s permutation) add(p *program) error { return p.edit(s) }
 
-func (permutation) edit(e *engine, r *rand.Rand) error {
-	e.permute(r)
+func (permutation) edit(e *engine.Engine, r *rand.Rand) error {
+	e.Permute(r)
 	return nil
-}
-
-// permute exchanges the channels at random.
-func (e *engine) permute(r *rand.Rand) {
-	e.channels = e.channels[:0]
-	for c := range e.frame.Channels() {
-		e.channels = append(e.channels, c)
-	}
-	for i := len(e.channels) - 1; i > 0; i-- {
-		j := r.IntN(i + 1)
-		e.channels[i], e.channels[j] = e.channels[j], e.channels[i]
-	}
-	e.frame.Permute(e.channels)
 }
 
 // RandomPhotometricDistort changes brightness, contrast, saturation and hue and permutes the
@@ -42,7 +30,7 @@ func (e *engine) permute(r *rand.Rand) {
 // [Brightness], [Contrast] and [Saturation] are the ranges of factors, and [Hue] that by which hue is rotated. The
 // defaults are 0.875 to 1.125, 0.5 to 1.5, 0.5 to 1.5, and -0.05 to 0.05.
 func RandomPhotometricDistort(p float64, options ...Option) Step {
-	usual := arguments{distort: [4]span{{0.875, 1.125}, {0.5, 1.5}, {0.5, 1.5}, {-0.05, 0.05}}}
+	usual := arguments{distort: [4]engine.Span{{Least: 0.875, Greatest: 1.125}, {Least: 0.5, Greatest: 1.5}, {Least: 0.5, Greatest: 1.5}, {Least: -0.05, Greatest: 0.05}}}
 	c := calling("RandomPhotometricDistort", keyBrightnesses|keyContrasts|keySaturations|keyHues, usual, options, p)
 	return distortion{c, p}
 }
@@ -59,25 +47,25 @@ func (s distortion) add(p *program) error {
 	return p.edit(s)
 }
 
-func (s distortion) edit(e *engine, r *rand.Rand) error {
-	factors, does, order := s.draw(r)
+func (s distortion) edit(e *engine.Engine, r *rand.Rand) error {
+	factors, does, order := s.Draw(r)
 	for _, i := range order {
 		if does[i] {
-			raster.Adjust(e.frame, i, factors[i])
+			raster.Adjust(e.Frame, i, factors[i])
 		}
 	}
 	if r.Float64() < s.p {
-		e.permute(r)
+		e.Permute(r)
 	}
 	return nil
 }
 
-// draw draws the factors of the adjusters, which of them are used, and their order: contrast
+// Draw draws the factors of the adjusters, which of them are used, and their order: contrast
 // comes before saturation and hue, or after them.
-func (s distortion) draw(r *rand.Rand) (factors [4]float64, does [4]bool, order [4]int) {
+func (s distortion) Draw(r *rand.Rand) (factors [4]float64, does [4]bool, order [4]int) {
 	for i, x := range s.distort {
 		does[i] = r.Float64() < s.p
-		factors[i] = x.draw(r)
+		factors[i] = x.Draw(r)
 	}
 	if r.IntN(2) == 0 {
 		return factors, does, [4]int{0, 1, 2, 3}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // ElasticTransform moves every pixel by a random vector that changes smoothly over the image:
@@ -35,7 +37,7 @@ func (s elastic) add(p *program) error {
 	case !(s.smooth >= 0 && s.smooth <= maxSmooth):
 		return errors.New("want a sigma from 0 to 100")
 	}
-	if err := s.paints().check(); err != nil {
+	if err := s.paints().Check(); err != nil {
 		return err
 	}
 	return p.warpBy(s, displacing{editing{s}})
@@ -46,19 +48,19 @@ func (s elastic) paints() painter { return paintOf(s.call) }
 // displacing is the operation of ElasticTransform.
 type displacing struct{ editing }
 
-func (s displacing) do(e *engine, r *rand.Rand) error {
-	if err := s.editing.do(e, r); err != nil {
+func (s displacing) Do(e *engine.Engine, r *rand.Rand) error {
+	if err := s.editing.Do(e, r); err != nil {
 		return err
 	}
-	return e.annotations.displace(&e.field)
+	return e.Annotations.Displace(&e.Field)
 }
 
 // maxSmooth bounds the work per pixel.
 const maxSmooth = 100
 
-func (s elastic) edit(e *engine, r *rand.Rand) error {
+func (s elastic) edit(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
-	e.field.Draw(w, h, s.strength, s.smooth, r)
-	e.frame.Displace(&e.field, s.paints().raster())
+	e.Field.Draw(w, h, s.strength, s.smooth, r)
+	e.Frame.Displace(&e.Field, s.paints().raster())
 	return nil
 }

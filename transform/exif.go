@@ -14,8 +14,8 @@ func ExifTranspose() Step {
 		if err := p.First(); err != nil {
 			return err
 		}
-		p.upright = true
-		p.plan = append(p.plan, "rotate    "+c.String())
+		p.Upright = true
+		p.lines = append(p.lines, "rotate    "+c.String())
 		return nil
 	}}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // FiveCrop crops the four corners and the centre of the image, as is usual in the
@@ -37,87 +38,60 @@ type tenCropping struct {
 }
 
 func (s tenCropping) add(p *program) error {
-	if err := errors.Join(s.size.check(), p.notNested(), p.beforeTensor()); err != nil {
+	if err := errors.Join(s.size.Check(), p.notNested(), p.beforeTensor()); err != nil {
 		return err
 	}
 	if p.annotated.any() {
 		return errors.New("not with Boxes, Mask, Masks or KeyPoints, which torchvision's does not crop either")
 	}
-	if p.crops.n > 0 {
+	if p.Crops > 0 {
 		return errors.New("must come only once, and not with another step that makes several crops")
 	}
 	p.endRun()
-	p.plan = append(p.plan, fmt.Sprintf("crops     %v, each of which the following steps change", s))
-	p.crops, p.cropsAt = s, len(p.ops)
-	p.ops = append(p.ops, moving{s})
+	p.lines = append(p.lines, fmt.Sprintf("crops     %v, each of which the following steps change", s))
+	p.Crops, p.cropping, p.cropsAt = s.n, s, len(p.Ops)
+	p.Ops = append(p.Ops, moving{s})
 	return nil
 }
 
 func (s tenCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
-func (s tenCropping) move(e *engine, _ *rand.Rand) error {
+func (s tenCropping) Move(e *engine.Engine, _ *rand.Rand) error {
 	w, h := e.Size()
 	cw, ch := s.after(w, h)
 	if cw > w || ch > h {
 		return fmt.Errorf("transform: %v: the image has only %s", s, figures.Pixels(w, h))
 	}
-	if e.crop5 >= 5 {
-		e.flip(s.vertical)
+	if e.Crop5 >= 5 {
+		e.Flip(s.vertical)
 	}
-	at := [5]image.Point{{0, 0}, {w - cw, 0}, {0, h - ch}, {w - cw, h - ch}, {centred(w, cw), centred(h, ch)}}[e.crop5%5]
-	return e.crop(image.Rectangle{Min: at, Max: at.Add(image.Pt(cw, ch))}, [3]uint8{})
+	at := [5]image.Point{{0, 0}, {w - cw, 0}, {0, h - ch}, {w - cw, h - ch}, {centred(w, cw), centred(h, ch)}}[e.Crop5%5]
+	return e.Crop(image.Rectangle{Min: at, Max: at.Add(image.Pt(cw, ch))}, [3]uint8{})
 }
 
 // splitCrops makes the steps from FiveCrop or TenCrop on those of views, one per crop.
 func (p *program) splitCrops() error {
-	if p.crops.n == 0 {
+	if p.Crops == 0 {
 		return nil
 	}
 	switch {
-	case len(p.views) > 0:
+	case len(p.groups) > 0:
 		return nil // which is a mistake that compileViews has found
-	case p.ragged || p.sizes != "":
-		return fmt.Errorf("%v: not with Ragged and Sizes: all crops have one size", p.crops)
+	case p.Ragged || p.Sizes != "":
+		return fmt.Errorf("%v: not with Ragged and Sizes: all crops have one size", p.cropping)
 	}
-	inner := &program{field: p.field, limit: p.limit, pillow: p.pillow, cut: p.cut, output: p.output, deep: p.deep, ops: p.ops[p.cropsAt:]}
-	p.ops = p.ops[:p.cropsAt:p.cropsAt]
-	p.views = []views{{viewGroup: viewGroup{call: named(p.crops.name), n: p.crops.n}, crops: true, target: p.field, program: inner}}
+	inner := &program{Plan: engine.Plan{Field: p.Field, Limit: p.Limit, Pillow: p.Pillow, Cut: p.Cut, Output: p.Output, Deep: p.Deep, Ops: p.Ops[p.cropsAt:]}}
+	p.Ops = p.Ops[:p.cropsAt:p.cropsAt]
+	p.groups = []*group{{viewGroup: viewGroup{call: named(p.cropping.name), n: p.Crops}, crops: true, target: p.Field, program: inner}}
 	return nil
 }
 
 // resultOf is the field of the results, which may be several crops, from images of w×h. Zeros
 // mean that the size varies.
 func (p *program) resultOf(w, h int) (dataset.Field, error) {
-	if p.crops.n == 0 {
+	if p.Crops == 0 {
 		return p.fieldOf(w, h)
 	}
-	spec, err := p.withViews(dataset.Spec{{Name: p.field, Dtype: dataset.Uint8}}, 0, 0, 0)
+	spec, err := p.withViews(dataset.Spec{{Name: p.Field, Dtype: dataset.Uint8}}, 0, 0, 0)
 	return spec[0], err
-}
-
-// sharedDraws are random numbers that are the same for several lanes. They come from the
-// sample's random numbers when the first lane draws.
-type sharedDraws struct {
-	from  *rand.Rand
-	taken bool
-	seeds [2]uint64
-}
-
-// laneDraws are those of one lane.
-type laneDraws struct {
-	*sharedDraws
-	pcg   rand.PCG
-	begun bool
-}
-
-// Uint64 implements rand.Source.
-func (d *laneDraws) Uint64() uint64 {
-	if !d.taken {
-		d.taken, d.seeds = true, [2]uint64{d.from.Uint64(), d.from.Uint64()}
-	}
-	if !d.begun {
-		d.begun = true
-		d.pcg.Seed(d.seeds[0], d.seeds[1])
-	}
-	return d.pcg.Uint64()
 }

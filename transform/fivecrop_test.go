@@ -11,6 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // cropsOf is FiveCrop, or TenCrop with its flip.
@@ -82,8 +83,8 @@ func TestCropsShareTheDrawsOfAllSteps(t *testing.T) {
 	if len(draws) != 1 {
 		t.Error("the same sample has other draws")
 	}
-	one := sharedDraws{from: rand.New(rand.NewPCG(1, 2))}
-	a, b := laneDraws{sharedDraws: &one}, laneDraws{sharedDraws: &one}
+	one := engine.SharedDraws{From: rand.New(rand.NewPCG(1, 2))}
+	a, b := engine.LaneDraws{SharedDraws: &one}, engine.LaneDraws{SharedDraws: &one}
 	if x, y := a.Uint64(), a.Uint64(); x == y || b.Uint64() != x || b.Uint64() != y {
 		t.Error("two lanes do not draw the same numbers, each another")
 	}
@@ -158,11 +159,11 @@ func TestCropsDecodeOnce(t *testing.T) {
 		}
 		r, dst := opened(t, x)
 		var src windows
-		r.lane.engine.Begin(&src, 50, 40, dst)
-		if err := r.viewer.Begin(r.lane, dst, rand.New(rand.NewPCG(1, 2))); err != nil {
+		r.Lane.Engine.Begin(&src, 50, 40, dst)
+		if err := r.Viewer.Begin(r.Lane, dst, rand.New(rand.NewPCG(1, 2))); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.viewer.place(dst); err != nil {
+		if err := r.Viewer.Place(dst); err != nil {
 			t.Fatal(err)
 		}
 		if len(src) != 1 {

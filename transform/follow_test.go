@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -45,27 +46,27 @@ func (c *warpCase) mapping() raster.Mapping {
 // coordinate, because torchvision computes matrices in float32. Where a pixel of a mask lies
 // between two, it may take the other.
 func TestAnnotationsFollowWarps(t *testing.T) {
-	followCases(t, "warps.json", 100, func(_ int, c *warpCase, a *annotations) error {
+	followCases(t, "warps.json", 100, func(_ int, c *warpCase, a *engine.Annotations) error {
 		m := c.mapping()
-		return a.follow(&m, c.W, c.H)
+		return a.Follow(&m, c.W, c.H)
 	})
 }
 
 // TestAnnotationsFollowElasticTransform has vectors with which no pixel lies between two.
 func TestAnnotationsFollowElasticTransform(t *testing.T) {
-	followCases(t, "elastic.json", 0, func(k int, c *warpCase, a *annotations) error {
+	followCases(t, "elastic.json", 0, func(k int, c *warpCase, a *engine.Annotations) error {
 		f := raster.Field{X: make([]float32, c.W*c.H), Y: make([]float32, c.W*c.H)}
 		for i := range f.X {
 			x, y := i%c.W, i/c.W
 			f.X[i], f.Y[i] = float32(2*((7*x+13*y+k)%17)-15)/8, float32(2*((11*x+3*y+2*k)%19)-17)/8
 		}
-		return a.displace(&f)
+		return a.Displace(&f)
 	})
 }
 
 // followCases compares with the cases of a file what follow makes of their annotations. One
 // pixel of this many may be another, or none.
-func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *warpCase, a *annotations) error) {
+func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *warpCase, a *engine.Annotations) error) {
 	t.Helper()
 	var cases []warpCase
 	datatest.JSON(t, "testdata/annotations/"+file, &cases)
@@ -78,18 +79,18 @@ func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *war
 			t.Fatal(err)
 		}
 		r, dst := opened(t, x)
-		a := r.lane.engine.annotations
-		if err := r.read(t.Context(), 0, dst); err != nil {
+		a := r.Lane.Engine.Annotations
+		if err := r.Read(t.Context(), 0, dst); err != nil {
 			t.Fatal(err)
 		}
-		r.lane.engine.Begin(&r.raw, c.W, c.H, dst)
-		if err := a.Begin(r.lane, dst); err != nil {
+		r.Lane.Engine.Begin(&r.Raw, c.W, c.H, dst)
+		if err := a.Begin(r.Lane, dst); err != nil {
 			t.Fatal(err)
 		}
 		if err := follow(i, &c, a); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.store(); err != nil {
+		if err := a.Store(); err != nil {
 			t.Fatal(err)
 		}
 		if got := dataset.Row[float32](dst, 1); !slices.EqualFunc(got, c.ToBoxes, near) {

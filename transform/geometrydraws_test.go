@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // TestGeometryIsDrawnAsTorchvisions compares distributions by two-sample
@@ -57,24 +58,24 @@ func drawnNumbers(t *testing.T, s geometry, n int) (numbers [5][]float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(17, 4))
 	boxes := []float32{10, 20, 60, 70, 100, 30, 180, 110, 5, 100, 25, 115}
-	e := engine{frame: &byteFrame{}}
-	e.annotations = &annotations{}
+	e := engine.Engine{Frame: &engine.ByteFrame{}}
+	e.Annotations = &engine.Annotations{}
 	for range n {
-		e.Begin(nil, 200, 120, e.slot)
-		a := e.annotations
-		a.w, a.h, a.box, a.points = 200, 120, slices.Clone(boxes), []pointSet{{[]float32{0, 0}, 2}}
-		a.moved.Begin()
-		if err := s.move(&e, r); err != nil {
+		e.Begin(nil, 200, 120, e.Slot)
+		a := e.Annotations
+		a.W, a.H, a.Box, a.Points = 200, 120, slices.Clone(boxes), []engine.PointSet{{Xy: []float32{0, 0}, Step: 2}}
+		a.Moved.Begin()
+		if err := s.Move(&e, r); err != nil {
 			t.Fatal(err)
 		}
 		left := 0
-		for b := a.box; len(b) > 0; b = b[4:] {
+		for b := a.Box; len(b) > 0; b = b[4:] {
 			if [4]float32(b) != [4]float32{} {
 				left++
 			}
 		}
-		xy := a.points[0].xy
-		for k, v := range [5]float64{float64(a.w), float64(a.h), float64(xy[0]), float64(xy[1]), float64(left)} {
+		xy := a.Points[0].Xy
+		for k, v := range [5]float64{float64(a.W), float64(a.H), float64(xy[0]), float64(xy[1]), float64(left)} {
 			numbers[k] = append(numbers[k], v)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // golden holds Pillow's results, which testdata/golden.py wrote.
@@ -112,7 +113,7 @@ func (c cut) add(p *program) error { return p.geometry(c, crops) }
 
 func (c cut) after(_, _ int) (w, h int) { return c.Dx(), c.Dy() }
 
-func (c cut) move(e *engine, _ *rand.Rand) error { return e.crop(c.Rectangle, [3]uint8{}) }
+func (c cut) Move(e *engine.Engine, _ *rand.Rand) error { return e.Crop(c.Rectangle, [3]uint8{}) }
 
 func TestResizeIsPillows(t *testing.T) { checkResize(t, "golden.json") }
 

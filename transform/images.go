@@ -23,23 +23,20 @@
 package transform
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A Pipeline is a dataset with steps applied to its images. [Images] makes it.
 type Pipeline struct {
 	dataset.Wrap // of the dataset of images
-	spec         dataset.Spec
-	field        int
-	raw          source.Raw // the layout of images that are not files
-	layout
-	*program
+	task         engine.Task
+	program      *program
 }
 
 // Images returns ds with the steps applied to its field "image", or to the field
@@ -96,23 +93,23 @@ func pipelineOf(ds dataset.Dataset, list []Item) (*Pipeline, error) {
 
 // over is the dataset of the results of ds.
 func (p *program) over(ds dataset.Dataset) (x *Pipeline, err error) {
-	if p.hands > 0 {
-		return nil, fmt.Errorf("Parallel(%d): only for Compile of images: a loader's workers prepare several images at a time", p.hands)
+	if p.Hands > 0 {
+		return nil, fmt.Errorf("Parallel(%d): only for Compile of images: a loader's workers prepare several images at a time", p.Hands)
 	}
 	spec := slices.Clone(ds.Spec())
-	x = &Pipeline{Wrap: dataset.Wrap{Dataset: ds}, spec: spec, field: spec.Index(p.field), program: p}
-	if x.field < 0 {
-		return nil, fmt.Errorf("the dataset has no field %q, only %v", p.field, spec)
+	x = &Pipeline{Wrap: dataset.Wrap{Dataset: ds}, task: engine.Task{Plan: &p.Plan, In: ds.Spec(), Out: spec, Field: spec.Index(p.Field)}, program: p}
+	if x.task.Field < 0 {
+		return nil, fmt.Errorf("the dataset has no field %q, only %v", p.Field, spec)
 	}
-	f := spec[x.field]
+	f := spec[x.task.Field]
 	if f.Ragged {
 		if f.Bytes() != 1 || f.Elements() != 1 {
 			err = errors.New("want files as ragged uint8")
 		}
-	} else if p.deep != nil {
-		x.raw, err = p.deepRaw(f)
+	} else if p.Deep != nil {
+		x.task.Raw, err = p.deepRaw(f)
 	} else {
-		x.raw, err = source.PixelsOf(f)
+		x.task.Raw, err = source.PixelsOf(f)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("field %v: %w", f, err)
@@ -120,20 +117,20 @@ func (p *program) over(ds dataset.Dataset) (x *Pipeline, err error) {
 	if err := p.findFields(spec); err != nil {
 		return nil, err
 	}
-	if len(p.views) > 0 {
-		if x.spec, err = p.withViews(spec, x.field, x.raw.W, x.raw.H); err != nil {
+	if len(p.groups) > 0 {
+		if x.task.Out, err = p.withViews(spec, x.task.Field, x.task.Raw.W, x.task.Raw.H); err != nil {
 			return nil, err
 		}
 		return x, nil
 	}
-	if spec[x.field], err = p.fieldOf(x.raw.W, x.raw.H); err != nil {
+	if spec[x.task.Field], err = p.fieldOf(x.task.Raw.W, x.task.Raw.H); err != nil {
 		return nil, err
 	}
-	spec[x.field].Kind = dataset.Image
-	if x.layout, spec, err = p.annotate(spec, ds.Spec(), p.field); err != nil {
+	spec[x.task.Field].Kind = dataset.Image
+	if x.task.Layout, spec, err = p.annotate(spec, ds.Spec(), p.Field); err != nil {
 		return nil, err
 	}
-	if x.spec, err = p.withSizes(spec); err != nil {
+	if x.task.Out, err = p.withSizes(spec); err != nil {
 		return nil, err
 	}
 	return x, nil
@@ -141,33 +138,33 @@ func (p *program) over(ds dataset.Dataset) (x *Pipeline, err error) {
 
 // Spec is the underlying dataset's Spec with the field of the images replaced by
 // that of the results.
-func (x *Pipeline) Spec() dataset.Spec { return x.spec }
+func (x *Pipeline) Spec() dataset.Spec { return x.task.Out }
 
 // String describes the compiled steps: what is read, what is done to it, what is
 // stored, and which other fields are passed on as they are.
 func (x *Pipeline) String() string {
-	in := x.Dataset.Spec()[x.field]
-	text := fmt.Sprintf("%v → %v\n", in, x.spec[x.field])
-	from, window, views := "to RGB", "only the window that the steps need", len(x.views) > 0 && x.crops.n == 0
+	in := x.Dataset.Spec()[x.task.Field]
+	text := fmt.Sprintf("%v → %v\n", in, x.task.Out[x.task.Field])
+	from, window, views := "to RGB", "only the window that the steps need", len(x.task.Views) > 0 && x.task.Crops == 0
 	if !in.Ragged {
 		from = "pixels to RGB"
 	}
-	if x.deep != nil {
-		from = x.deep.String()
+	if x.task.Deep != nil {
+		from = x.task.Deep.Text
 	}
 	if views {
 		text, window = in.String()+"\n", "once, only the window in which all views are"
 	}
 	text += "  decode    " + from + ", " + window + "\n"
-	for _, line := range x.plan {
+	for _, line := range x.program.lines {
 		text += "  " + line + "\n"
 	}
-	if len(x.views) > 0 {
-		text += x.viewLines(x.spec)
+	if len(x.task.Views) > 0 {
+		text += x.program.viewLines(x.task.Out)
 	} else {
-		text += "  store     " + x.output.String()
+		text += "  store     " + x.task.Output.String()
 	}
-	return text + x.passLine(x.Dataset.Spec())
+	return text + x.program.passLine(x.Dataset.Spec())
 }
 
 // Open makes a Reader for one goroutine. Readers share no memory.
@@ -176,102 +173,5 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
-	r.cells = make([]dataset.Cell, len(x.Dataset.Spec()))
-	r.input = dataset.NewCell(x.Dataset.Spec()[x.field])
-	if len(x.views) > 0 {
-		r.viewer = newViewer(x.program, x.Dataset.Spec())
-	} else if x.annotated.any() {
-		r.lane.engine.annotations = newAnnotations(x.layout, x.program, x.Dataset.Spec(), nil)
-	}
-	if x.raw.Pixel == 0 {
-		r.parts, _ = inner.(dataset.PartReader)
-	}
-	return r, nil
-}
-
-// A reader applies the steps to samples, for one worker.
-type reader struct {
-	*Pipeline
-	inner  dataset.Reader
-	parts  dataset.PartReader // inner, if it is one and the images are files
-	cells  []dataset.Cell     // of the inner slot
-	input  dataset.Cell       // what the inner dataset places
-	file   source.Encoded
-	raw    source.Raw
-	lane   *lane
-	viewer *viewer // nil without Views
-}
-
-// Close closes the underlying reader.
-func (r *reader) Close() error { return r.inner.Close() }
-
-// Place places sample i.
-func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
-	if err := r.read(ctx, i, dst); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if r.isDirect() {
-		r.storeDirect(dst)
-		return nil
-	}
-	dst.Stage(dataset.StageDecode)
-	if err := r.Begin(dst); err != nil {
-		return err
-	}
-	if r.viewer != nil {
-		if err := r.viewer.Begin(r.lane, dst, dst.Rand()); err != nil {
-			return err
-		}
-		return r.viewer.place(dst)
-	}
-	if err := r.lane.engine.annotations.Begin(r.lane, dst); err != nil {
-		return err
-	}
-	if err := r.lane.run(dst.Rand()); err != nil {
-		return err
-	}
-	dst.Stage(dataset.StageStore)
-	if err := r.place(dst); err != nil {
-		return err
-	}
-	return r.lane.engine.annotations.store()
-}
-
-// Begin reads the image's size.
-func (r *reader) Begin(dst dataset.Slot) error {
-	if r.raw.Pixel > 0 {
-		r.raw.Pix = r.input.Bytes()
-		r.lane.engine.Begin(&r.raw, r.raw.W, r.raw.H, dst)
-		return nil
-	}
-	return r.lane.file(r.file, dst)
-}
-
-// read lets the underlying dataset place its fields, and the image in input or file.
-func (r *reader) read(ctx context.Context, i int, dst dataset.Slot) error {
-	for f := range r.cells {
-		r.cells[f] = dst.Cell(f)
-	}
-	r.cells[r.field] = r.input
-	r.lane.engine.annotations.inputs(r.cells)
-	r.viewer.inputs(r.cells)
-	if r.parts == nil {
-		err := r.inner.Place(ctx, i, dst.With(r.cells))
-		r.file = source.Encoded{Data: r.input.Bytes()}
-		return err
-	}
-	n, parts, err := r.parts.PlaceParts(ctx, i, r.field, dst.With(r.cells))
-	switch {
-	case err != nil:
-		return err
-	case parts == nil:
-		r.file = source.Encoded{Data: r.input.Bytes()}
-		return nil
-	}
-	r.file, err = source.ReadFile(r.input.Grow(n), parts)
-	return err
+	return x.task.Open(inner), nil
 }

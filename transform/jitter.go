@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // ScaleJitter resizes the image, with its aspect ratio, to a random size: the largest
@@ -17,7 +18,7 @@ import (
 // [Scale] is the range of the factor, torchvision's scale_range, above 0 and up to 1048576; the default
 // is 0.1 to 2. [Interpolation] is [Bilinear] by default.
 func ScaleJitter[S Size](target S, options ...Option) Step {
-	return jittering{calling("ScaleJitter", keyScale|keyInterpolation, arguments{scale: span{0.1, 2}}, options, target), extentOf(target)}
+	return jittering{calling("ScaleJitter", keyScale|keyInterpolation, arguments{scale: engine.Span{Least: 0.1, Greatest: 2}}, options, target), extentOf(target)}
 }
 
 type jittering struct {
@@ -26,10 +27,10 @@ type jittering struct {
 }
 
 func (s jittering) add(p *program) error {
-	if err := s.target.check(); err != nil {
+	if err := s.target.Check(); err != nil {
 		return err
 	}
-	if s.scale.greatest > maxSide {
+	if s.scale.Greatest > maxSide {
 		return fmt.Errorf("want a Scale up to %d", maxSide)
 	}
 	return p.geometry(s, resizes)
@@ -37,11 +38,11 @@ func (s jittering) add(p *program) error {
 
 func (s jittering) after(_, _ int) (w, h int) { return 0, 0 }
 
-func (s jittering) move(e *engine, r *rand.Rand) error {
+func (s jittering) Move(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
 	fits := min(float64(s.target.w)/float64(h), float64(s.target.h)/float64(w))
 	factor := float32(fits) * drawn(s.scale, r)
-	return e.resample(int(float32(w)*factor), int(float32(h)*factor), resize.Filter(s.interpolation))
+	return e.Resample(int(float32(w)*factor), int(float32(h)*factor), resize.Filter(s.interpolation))
 }
 
 // RandomShortestSize makes the shorter side as long as one of sizes, drawn at random, as detectors
@@ -67,13 +68,13 @@ func (s shortestSizing) add(p *program) error {
 
 func (s shortestSizing) after(_, _ int) (w, h int) { return 0, 0 }
 
-func (s shortestSizing) move(e *engine, r *rand.Rand) error {
+func (s shortestSizing) Move(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
 	factor := float64(s.sizes[r.IntN(len(s.sizes))]) / float64(min(w, h))
 	if s.maxSize != 0 {
 		factor = min(factor, float64(s.maxSize)/float64(max(w, h)))
 	}
-	return e.resample(int(float64(w)*factor), int(float64(h)*factor), resize.Filter(s.interpolation))
+	return e.Resample(int(float64(w)*factor), int(float64(h)*factor), resize.Filter(s.interpolation))
 }
 
 // RandomResize makes the shorter side a random number of pixels long, at least least and below
@@ -96,8 +97,8 @@ func (s randomResizing) add(p *program) error {
 
 func (s randomResizing) after(_, _ int) (w, h int) { return 0, 0 }
 
-func (s randomResizing) move(e *engine, r *rand.Rand) error {
+func (s randomResizing) Move(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
 	w, h = shortened(w, h, s.least+r.IntN(s.below-s.least), 0)
-	return e.resample(w, h, resize.Filter(s.interpolation))
+	return e.Resample(w, h, resize.Filter(s.interpolation))
 }

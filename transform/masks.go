@@ -5,9 +5,7 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/transform/internal/source"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // Mask says that a field of the dataset holds the class number of every pixel of the image, where
@@ -57,7 +55,7 @@ func (p *program) addMask(m maskField) error {
 		}
 	}
 	if m.has(keyDtype) {
-		if err := m.check(); err != nil {
+		if err := m.Check(); err != nil {
 			return err
 		}
 	}
@@ -77,11 +75,11 @@ func (m *maskField) Take(f dataset.Field) error {
 	default:
 		m.dtype = f.Dtype
 	}
-	return m.check()
+	return m.Check()
 }
 
-// check is the error of a dtype of the result.
-func (m *maskField) check() error {
+// Check is the error of a dtype of the result.
+func (m *maskField) Check() error {
 	wide := m.dtype == dataset.Int32 || m.dtype == dataset.Int64
 	switch {
 	case m.dtype != dataset.Uint8 && m.dtype != dataset.Uint16 && !wide:
@@ -95,8 +93,8 @@ func (m *maskField) check() error {
 }
 
 // at checks the field f of the dataset that the option names.
-func (m maskField) at(index int, f dataset.Field) (maskAt, error) {
-	at := maskAt{maskField: m, field: index, size: 1}
+func (m maskField) at(index int, f dataset.Field) (engine.MaskAt, error) {
+	at := engine.MaskAt{Name: m.name, Several: m.several, Ids: m.ids, Dtype: m.dtype, Outside: m.outside, Field: index, Size: 1}
 	file := f.Ragged && f.Dtype == dataset.Uint8 && f.Elements() == 1
 	switch {
 	case m.several && !file:
@@ -108,9 +106,9 @@ func (m maskField) at(index int, f dataset.Field) (maskAt, error) {
 	case f.Ragged || len(f.Shape) != 2 || !isNumber(f.Dtype):
 		return at, fmt.Errorf("field %v: want ragged uint8, or uint8, uint16, int32 or int64 (h, w)", f)
 	}
-	at.size = f.Dtype.Size()
-	at.w, at.h = f.Shape[1], f.Shape[0]
-	if at.size > m.dtype.Size() {
+	at.Size = f.Dtype.Size()
+	at.W, at.H = f.Shape[1], f.Shape[0]
+	if at.Size > m.dtype.Size() {
 		return at, fmt.Errorf("field %v: want Dtype(dataset.%s), or a larger one", f, goName(f.Dtype))
 	}
 	return at, nil
@@ -125,166 +123,4 @@ func isNumber(dt dataset.Dtype) bool {
 func goName(dt dataset.Dtype) string {
 	name := dt.String()
 	return string(name[0]-'a'+'A') + name[1:]
-}
-
-// result is the field of the results.
-func (m maskField) result(p *program, f dataset.Field) dataset.Field {
-	kind := dataset.Mask
-	if m.several {
-		kind = dataset.Masks
-	}
-	f = dataset.Field{Name: f.Name, Dtype: m.dtype, Ragged: m.several || p.ragged, Kind: kind, Of: f.Of}
-	if !p.ragged {
-		f.Shape = dataset.Shape{p.output.h, p.output.w}
-	}
-	return f
-}
-
-// A maskAt is a field of masks. W and h are 0 where the sizes vary.
-type maskAt struct {
-	maskField
-	field, w, h int
-	size        int // bytes of a number that is not in a file
-}
-
-// A maskSource is the masks of one field of a sample.
-type maskSource struct {
-	cell   dataset.Cell // what the dataset places
-	file   *source.Mask
-	owner  bool   // it opens the file, which several views may share
-	coded  bool   // the mask is in file
-	pix    []byte // all planes of w×h, unless it is
-	size   int    // bytes of a number
-	w, h   int
-	n      int    // planes
-	warped []byte // planes
-	spare  []byte
-	own    [2]dataset.Cell // what own steps see, and what NewMask makes
-	made   bool            // by NewMask, in the step that is running
-}
-
-// Begin starts with the masks of an image.
-func (s *maskSource) Begin(a *annotations, at *maskAt) error {
-	s.pix, s.w, s.h, s.n, s.size, s.coded, s.made = s.cell.Bytes(), a.w, a.h, 1, at.size, false, false
-	switch {
-	case at.several:
-		area := a.w * a.h
-		s.n = len(s.pix) / area
-		if len(s.pix)%area != 0 {
-			return fmt.Errorf("%d values are no planes of %s", len(s.pix), figures.Pixels(a.w, a.h))
-		}
-		if a.layout.boxes >= 0 && s.n != len(a.kept) {
-			return fmt.Errorf("%d planes for %d boxes", s.n, len(a.kept))
-		}
-	case at.w > 0:
-		s.w, s.h = at.w, at.h
-		if err := s.checkNumbers(); err != nil {
-			return err
-		}
-	default:
-		s.coded = true
-		if s.owner {
-			if err := s.file.Open(s.pix, at.ids, a.program.limit); err != nil {
-				return err
-			}
-		}
-		s.w, s.h, s.size = s.file.W, s.file.H, s.file.Size()
-		if s.size > 1 && at.dtype == dataset.Uint8 {
-			return errors.New("16 bits per pixel: want Dtype(dataset.Uint16), or a larger one")
-		}
-	}
-	if s.w != a.w || s.h != a.h {
-		return fmt.Errorf("it has %s, the image %d×%d", figures.Pixels(s.w, s.h), a.h, a.w)
-	}
-	return nil
-}
-
-// Decode makes pix hold at least the first rows of the mask.
-func (s *maskSource) Decode(rows int) (err error) {
-	if s.coded {
-		s.pix, err = s.file.First(rows)
-	}
-	return err
-}
-
-// plane is the bytes of plane k of the result: of a plane of pix.
-func (s *maskSource) plane(k int) []byte { return s.pix[s.size*k*s.w*s.h:] }
-
-// store writes the masks to their cell of the result.
-func (s *maskSource) store(a *annotations, at *maskAt) error {
-	_, err := s.storeIn(a.dst.Cell(at.field), a, at)
-	return err
-}
-
-// storeIn writes the masks to a cell, moved as a.moved says, and returns how many there are.
-func (s *maskSource) storeIn(cell dataset.Cell, a *annotations, at *maskAt) (n int, err error) {
-	if err := s.Decode(a.moved.lastRow() + 1); err != nil {
-		return 0, err
-	}
-	n = s.n
-	byBox := at.several && a.layout.boxes >= 0
-	if byBox {
-		n = len(a.kept)
-	}
-	plane := a.w * a.h * at.dtype.Size()
-	if err := a.checkPlanes(n, a.w*a.h); err != nil {
-		return 0, err
-	}
-	if cell.Ragged() {
-		cell.Grow(n * plane)
-	}
-	for k := range n {
-		from := k
-		if byBox {
-			from = int(a.kept[k])
-		}
-		out := cell.Bytes()[k*plane:][:plane]
-		switch at.dtype {
-		case dataset.Uint8:
-			gatherFrom(s, out, from, &a.moved, uint8(at.outside))
-		case dataset.Uint16:
-			gatherFrom(s, dense.Values[uint16](out), from, &a.moved, at.outside)
-		case dataset.Int32:
-			gatherFrom(s, dense.Values[int32](out), from, &a.moved, int32(at.outside))
-		default:
-			gatherFrom(s, dense.Values[int64](out), from, &a.moved, int64(at.outside))
-		}
-	}
-	return n, nil
-}
-
-// gatherFrom writes plane k, moved as t says.
-func gatherFrom[T uint8 | uint16 | int32 | int64](s *maskSource, dst []T, k int, t *track, fill T) {
-	switch s.size {
-	case 1:
-		gather(dst, s.plane(k), s.w, t, fill)
-	case 2:
-		gather(dst, dense.Values[uint16](s.plane(k)), s.w, t, fill)
-	case 4:
-		gather(dst, dense.Values[int32](s.plane(k)), s.w, t, fill)
-	default:
-		gather(dst, dense.Values[int64](s.plane(k)), s.w, t, fill)
-	}
-}
-
-// gather writes a plane whose rows have w pixels, moved as t says.
-func gather[T, S uint8 | uint16 | int32 | int64](dst []T, plane []S, w int, t *track, fill T) {
-	n := len(t.columns)
-	for y, from := range t.rows {
-		out := dst[y*n:][:n]
-		if from < 0 {
-			for x := range out {
-				out[x] = fill
-			}
-			continue
-		}
-		row := plane[int(from)*w:][:w]
-		for x, i := range t.columns {
-			if i < 0 {
-				out[x] = fill
-			} else {
-				out[x] = T(row[i])
-			}
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // MixUp mixes every image of a batch with the one before it, the first one with the
@@ -63,17 +64,17 @@ type mixing struct {
 
 // Bind finds the fields, and makes the label float32 of shape (classes).
 func (m mixing) Bind(before dataset.Spec) (dataset.Spec, dataset.BatchApply, error) {
-	if err := m.check(before); err != nil {
+	if err := m.Check(before); err != nil {
 		return nil, nil, fmt.Errorf("transform: %v: %w", m, err)
 	}
-	b := &mixer{mixing: m, at: before.Index(m.image), to: before.Index(m.label)}
-	b.field, b.shares = before[b.at], before[b.to].Dtype == dataset.Float32
+	b := &engine.Mixer{Name: m.name, Cut: m.cut, Beta: m.beta, Probability: m.probability, Classes: m.classes, At: before.Index(m.image), To: before.Index(m.label)}
+	b.Field, b.Shares = before[b.At], before[b.To].Dtype == dataset.Float32
 	after := slices.Clone(before)
-	after[b.to] = dataset.Field{Name: m.label, Dtype: dataset.Float32, Shape: dataset.Shape{m.classes}}
-	return after, b.apply, nil
+	after[b.To] = dataset.Field{Name: m.label, Dtype: dataset.Float32, Shape: dataset.Shape{m.classes}}
+	return after, b.Apply, nil
 }
 
-func (m mixing) check(before dataset.Spec) error {
+func (m mixing) Check(before dataset.Spec) error {
 	if err := m.checkArguments(); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/slots"
 	"github.com/penstock-go/penstock/internal/testenv"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // records are the lines of a file of testdata/mixing, whose script says what is in it.
@@ -117,24 +118,24 @@ func TestMixedBatchesAreTorchvisions(t *testing.T) {
 		}
 		images := valuesOf(seed, b*ch*h*w, c[1])
 		src, dst := columnsOf(b, spec, images, labels), columnsOf(b, after, images, mixed)
-		m := mixer{mixing: step, at: 0, to: 1, field: spec[0], shares: c[2] == "shares"}
+		m := engine.Mixer{Name: step.name, Cut: step.cut, Beta: step.beta, Classes: step.classes, At: 0, To: 1, Field: spec[0], Shares: c[2] == "shares"}
 		if step.cut {
 			draws := []int{atoi(t, c[9]), atoi(t, c[10])}
-			g := gridOf(m.field)
-			if g.h != h || g.w != w {
+			g := engine.GridOf(m.Field)
+			if g.H != h || g.W != w {
 				continue // torchvision does not know images with channels last
 			}
-			box := drawBox(lambda, w, h, func(int) int {
+			box := engine.DrawBox(lambda, w, h, func(int) int {
 				draw := draws[0]
 				draws = draws[1:]
 				return draw
 			})
-			g.exchange(images, b, box)
-			lambda = box.kept(w, h)
+			g.Exchange(images, b, box)
+			lambda = box.Kept(w, h)
 		} else {
-			m.mixImages(dst, lambda)
+			m.MixImages(dst, lambda)
 		}
-		if err := m.mixLabels(dst, src, lambda); err != nil {
+		if err := m.MixLabels(dst, src, lambda); err != nil {
 			t.Fatal(err)
 		}
 		got := fmt.Sprint(crc32.ChecksumIEEE(images), crc32.ChecksumIEEE(mixed))
@@ -154,9 +155,9 @@ func TestCutMixKnowsImagesWithChannelsLast(t *testing.T) {
 			packed[k*h*w*c+at*c+ch] = byte(90*k + i)
 		}
 	}
-	box := cutBox{1, 2, 4, 6}
-	gridOf(dataset.Field{Dtype: dataset.Uint8, Shape: dataset.Shape{c, h, w}}).exchange(planar, n, box)
-	gridOf(dataset.Field{Dtype: dataset.Uint8, Shape: dataset.Shape{h, w, c}}).exchange(packed, n, box)
+	box := engine.CutBox{X1: 1, Y1: 2, X2: 4, Y2: 6}
+	engine.GridOf(dataset.Field{Dtype: dataset.Uint8, Shape: dataset.Shape{c, h, w}}).Exchange(planar, n, box)
+	engine.GridOf(dataset.Field{Dtype: dataset.Uint8, Shape: dataset.Shape{h, w, c}}).Exchange(packed, n, box)
 	for k := range n {
 		for i := range h * w * c {
 			ch, at := i/(h*w), i%(h*w)
@@ -183,9 +184,9 @@ func TestLambdaIsDistributedLikeTorchvisions(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 11))
 		lambdas := make([]float64, n)
 		for k := range lambdas {
-			lambdas[k] = float64(min(max(float32(beta(alpha, r)), 0x1p-126), 1-0x1p-24)) // torch clamps its float32 numbers
+			lambdas[k] = float64(min(max(float32(engine.Beta(alpha, r)), 0x1p-126), 1-0x1p-24)) // torch clamps its float32 numbers
 			if c[0] == "CutMix" {
-				lambdas[k] = drawBox(lambdas[k], 32, 24, r.IntN).kept(32, 24)
+				lambdas[k] = engine.DrawBox(lambdas[k], 32, 24, r.IntN).Kept(32, 24)
 			}
 		}
 		worst := 0.0

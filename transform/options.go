@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // An Option is a keyword argument of a step, such as [Interpolation], or a setting of
@@ -60,11 +61,11 @@ func MaxSize(n int) Option {
 }
 
 // ranged makes an option that is a range of numbers above 0.
-func ranged(key keyword, name string, least, greatest float64, of func(a *arguments) *span) Option {
+func ranged(key keyword, name string, least, greatest float64, of func(a *arguments) *engine.Span) Option {
 	return argument(key, named(name, least, greatest), func(a *arguments) error {
 		s := of(a)
-		*s = span{least, greatest}
-		return s.check(name)
+		*s = engine.Span{Least: least, Greatest: greatest}
+		return s.Check(name)
 	})
 }
 
@@ -72,13 +73,13 @@ func ranged(key keyword, name string, least, greatest float64, of func(a *argume
 // [RandomErasing], and the width and height of [RandomIoUCrop], as parts of the image's; the
 // factor by which [RandomAffine] enlarges, and that of [ScaleJitter].
 func Scale(least, greatest float64) Option {
-	return ranged(keyScale, "Scale", least, greatest, func(a *arguments) *span { return &a.scale })
+	return ranged(keyScale, "Scale", least, greatest, func(a *arguments) *engine.Span { return &a.scale })
 }
 
 // Ratio is the range of a part's width over its height for [RandomResizedCrop] and
 // [RandomIoUCrop], and of height over width for [RandomErasing].
 func Ratio(least, greatest float64) Option {
-	return ranged(keyRatio, "Ratio", least, greatest, func(a *arguments) *span { return &a.ratio })
+	return ranged(keyRatio, "Ratio", least, greatest, func(a *arguments) *engine.Span { return &a.ratio })
 }
 
 // Fill is the colour of what was outside of the image, from 0 to 255: one number for red, green
@@ -170,24 +171,24 @@ func Shear(degrees ...float64) Option {
 		if n != 2 && n != 4 {
 			return errors.New("want a Shear of 2 or 4 angles")
 		}
-		a.shearX = span{degrees[0], degrees[1]}
+		a.shearX = engine.Span{Least: degrees[0], Greatest: degrees[1]}
 		if n == 4 {
-			a.shearY = span{degrees[2], degrees[3]}
+			a.shearY = engine.Span{Least: degrees[2], Greatest: degrees[3]}
 		}
-		return errors.Join(a.shearX.checkAngles("angles of Shear"), a.shearY.checkAngles("angles of Shear"))
+		return errors.Join(a.shearX.CheckAngles("angles of Shear"), a.shearY.CheckAngles("angles of Shear"))
 	})
 }
 
 // Sigma is the range from which [GaussianBlur] draws its standard deviation, in pixels. The
 // default is 0.1 to 2.
 func Sigma(least, greatest float64) Option {
-	return ranged(keySigma, "Sigma", least, greatest, func(a *arguments) *span { return &a.sigma })
+	return ranged(keySigma, "Sigma", least, greatest, func(a *arguments) *engine.Span { return &a.sigma })
 }
 
 // factor makes an option of RandomPhotometricDistort.
 func factor(key keyword, at int, name string, least, greatest float64) Option {
 	return argument(key, named(name, least, greatest), func(a *arguments) error {
-		a.distort[at] = span{least, greatest}
+		a.distort[at] = engine.Span{Least: least, Greatest: greatest}
 		if !(least >= 0 && least <= greatest && greatest < math.MaxFloat32) {
 			return fmt.Errorf("want finite factors of %s, 0 or more, with the least number first", name)
 		}
@@ -215,7 +216,7 @@ func Saturation(least, greatest float64) Option {
 // within -0.5 to 0.5. The default is -0.05 to 0.05.
 func Hue(least, greatest float64) Option {
 	return argument(keyHues, named("Hue", least, greatest), func(a *arguments) error {
-		a.distort[3] = span{least, greatest}
+		a.distort[3] = engine.Span{Least: least, Greatest: greatest}
 		if !(least >= -0.5 && least <= greatest && greatest <= 0.5) {
 			return errors.New("want a Hue within -0.5 to 0.5, with the least number first")
 		}
@@ -313,7 +314,7 @@ func P(p ...float64) Option {
 // numbers are from 1 to 1048576. The default is 1 to 4.
 func SideRange(least, greatest float64) Option {
 	return argument(keySideRange, named("SideRange", least, greatest), func(a *arguments) error {
-		a.side = span{least, greatest}
+		a.side = engine.Span{Least: least, Greatest: greatest}
 		if !(least >= 1 && least <= greatest && greatest <= maxSide) {
 			return fmt.Errorf("want a SideRange from 1 to %d, with the least number first", maxSide)
 		}

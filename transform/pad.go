@@ -5,6 +5,7 @@ import (
 	"image"
 	"math/rand/v2"
 
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -95,23 +96,23 @@ func (s padding) after(w, h int) (int, int) {
 	return size.X, size.Y
 }
 
-func (s padding) move(e *engine, _ *rand.Rand) error {
+func (s padding) Move(e *engine.Engine, _ *rand.Rand) error {
 	return s.around(e, s.frame(e.Size()))
 }
 
 // around pads the image to frame.
-func (s padding) around(e *engine, frame image.Rectangle) error {
-	if s.mode == Constant || frame.Size() == e.view.canvas {
-		return e.crop(frame, s.colour)
+func (s padding) around(e *engine.Engine, frame image.Rectangle) error {
+	if s.mode == Constant || frame.Size() == e.View.Canvas {
+		return e.Crop(frame, s.colour)
 	}
-	if err := e.check(frame.Dx(), frame.Dy()); err != nil {
+	if err := e.Check(frame.Dx(), frame.Dy()); err != nil {
 		return err
 	}
-	if err := e.render(); err != nil {
+	if err := e.Render(); err != nil {
 		return err
 	}
-	e.frame.Pad(frame, raster.PadMode(s.mode))
-	e.moved()
-	e.annotations.pad(frame, s.mode)
+	e.Frame.Pad(frame, raster.PadMode(s.mode))
+	e.Moved()
+	e.Annotations.Pad(frame, raster.PadMode(s.mode))
 	return nil
 }

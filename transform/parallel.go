@@ -22,7 +22,7 @@ func Parallel(n int) Option {
 		if n < 1 {
 			return errors.New("want 1 or more goroutines")
 		}
-		p.hands = n
+		p.Hands = n
 		return nil
 	})
 }

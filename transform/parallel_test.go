@@ -140,7 +140,7 @@ func TestParallelTakesNoAllocation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2 * cap(c.lanes) {
+	for range 2 * cap(c.pool.Lanes) {
 		into()
 	}
 	if n := allocs.PerRun(0, 5, into); n != 0 {
@@ -169,7 +169,7 @@ func BenchmarkLatency(b *testing.B) {
 			b.Run(fmt.Sprintf("%dx%d/Parallel=%d", size[0], size[1], n+1), func(b *testing.B) {
 				c := compiled(b, Eval(224), Parallel(n+1))
 				dst := make([]float32, 3*224*224)
-				for range cap(c.lanes) {
+				for range cap(c.pool.Lanes) {
 					if err := c.Into(dst, File(file)); err != nil {
 						b.Fatal(err)
 					}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -28,37 +29,37 @@ type perspective struct {
 }
 
 func (s perspective) add(p *program) error {
-	if err := errors.Join(figures.CheckProbability(s.p), s.paints().check()); err != nil {
+	if err := errors.Join(figures.CheckProbability(s.p), s.paints().Check()); err != nil {
 		return err
 	}
 	if !(s.distortion >= 0 && s.distortion <= 1) {
 		return errors.New("want a distortion from 0 to 1")
 	}
-	return p.warp(s)
+	return p.Warp(s)
 }
 
 func (s perspective) paints() painter { return paintOf(s.call) }
 
 func (s perspective) after(w, h int) (int, int) { return w, h }
 
-func (s perspective) move(e *engine, r *rand.Rand) error {
+func (s perspective) Move(e *engine.Engine, r *rand.Rand) error {
 	if r.Float64() >= s.p {
 		return nil
 	}
 	w, h := e.Size()
-	corners := s.draw(w, h, r)
+	corners := s.Draw(w, h, r)
 	if w < 2 || h < 2 {
 		return nil
 	}
-	if err := e.render(); err != nil {
+	if err := e.Render(); err != nil {
 		return err
 	}
 	m := raster.ToCorners(w, h, corners)
-	return e.warp(m, w, h, s.paints())
+	return e.Warp(m, w, h, s.paints().raster())
 }
 
-// draw draws where the corners of an image of w×h go: from the upper left one on, clockwise.
-func (s perspective) draw(w, h int, r *rand.Rand) [4]image.Point {
+// Draw draws where the corners of an image of w×h go: from the upper left one on, clockwise.
+func (s perspective) Draw(w, h int, r *rand.Rand) [4]image.Point {
 	dx := func() int { return r.IntN(int(s.distortion*float64(w/2)) + 1) }
 	dy := func() int { return r.IntN(int(s.distortion*float64(h/2)) + 1) }
 	return [4]image.Point{

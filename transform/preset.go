@@ -58,10 +58,10 @@ type preset struct {
 func (s preset) String() string { return s.text }
 
 func (s preset) add(p *program) error {
-	before := p.output.norms
+	before := p.Output.Norms
 	p.addAll(s.steps)
-	if p.output.norms > before {
-		p.output.preset = s.text
+	if p.Output.Norms > before {
+		p.Output.Preset = s.text
 	}
 	return nil
 }

@@ -7,74 +7,59 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/codec/tiff"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
 // A program is a compiled list of steps: operations in order, and how the last
 // image is stored.
 type program struct {
-	field     string
-	limit     int          // the most pixels that an image may have
-	pillow    int          // the version of Pillow whose resizing this is
-	cut       bool         // JPEG files may end too early
-	upright   bool         // images are rotated by their orientation
+	engine.Plan
 	inputs    dataset.Spec // of Inputs; nil without it
-	hands     int          // the most goroutines that work on one image, if Parallel was there
-	formats   []source.Format
-	codecs    []tiff.Codec // that Decompressor has added
-	samplings []*sampling
-	ops       []operation
-	output    output
-	ragged    bool
-	sizes     string // the field of Sizes, if there is one
+	samplings []*engine.Sampling
 	annotated
-	views   []views
-	crops   tenCropping // if it was there, its n is not 0
-	cropsAt int         // its place in ops
+	groups   []*group
+	cropping tenCropping // if it was there, crops is not 0
+	cropsAt  int         // its place in ops
 
 	varying string // the step after which the size varies
 	errs    []error
-	plan    []string
-	run     []string  // geometry that one resampling does
-	resized bool      // the run has a resize
-	settled bool      // another resize needs another run
-	deep    *deepPlan // with Depth16; otherwise nil
-	nested  bool      // it is part of a random step: only the image may change
-	how     effect    // the greatest of the effects so far
-	pixels  bool      // some step needs pixels
-}
-
-// An operation is one step of a program.
-type operation interface {
-	do(e *engine, r *rand.Rand) error
+	lines   []string // of the plan as it prints
+	run     []string // geometry that one resampling does
+	resized bool     // the run has a resize
+	settled bool     // another resize needs another run
+	nested  bool     // it is part of a random step: only the image may change
+	how     effect   // the greatest of the effects so far
+	pixels  bool     // some step needs pixels
 }
 
 // A geometry moves and scales pixels. The engine collects it and applies it later.
 type geometry interface {
 	Step
 	after(w, h int) (int, int) // the size after it; 0, 0 if that varies
-	move(e *engine, r *rand.Rand) error
+	Move(e *engine.Engine, r *rand.Rand) error
 }
 
 // An editor changes the pixels that the engine has rendered, but not the size.
 type editor interface {
 	Step
-	edit(e *engine, r *rand.Rand) error
+	edit(e *engine.Engine, r *rand.Rand) error
 }
 
 // A sizing is an operation after which the size may be another.
 type sizing interface {
-	operation
+	engine.Operation
 	fmt.Stringer
 	after(w, h int) (int, int)
 }
 
 type moving struct{ geometry }
 
-func (m moving) do(e *engine, r *rand.Rand) error {
-	err := m.move(e, r)
-	if size, ok := err.(impossible); ok {
+func (moving) Leads() {}
+
+func (m moving) Do(e *engine.Engine, r *rand.Rand) error {
+	err := m.Move(e, r)
+	if size, ok := err.(engine.Impossible); ok {
 		return fmt.Errorf("transform: %v: %w", m.geometry, size)
 	}
 	return err
@@ -82,11 +67,11 @@ func (m moving) do(e *engine, r *rand.Rand) error {
 
 type editing struct{ editor }
 
-func (d editing) do(e *engine, r *rand.Rand) error {
-	if err := e.render(); err != nil {
+func (d editing) Do(e *engine.Engine, r *rand.Rand) error {
+	if err := e.Render(); err != nil {
 		return err
 	}
-	e.slot.Stage(dataset.StageAugment)
+	e.Slot.Stage(dataset.StageAugment)
 	return d.edit(e, r)
 }
 
@@ -95,7 +80,7 @@ func compile(items []Item) (*program, error) { return compileFor(nil, items) }
 
 // compileFor is compile for samples of a dataset with these fields, or if nil with those of Inputs.
 func compileFor(spec dataset.Spec, items []Item) (*program, error) {
-	p := &program{field: "image", limit: source.DefaultMaxPixels, pillow: 12}
+	p := &program{Plan: engine.Plan{Field: "image", Limit: source.DefaultMaxPixels, Pillow: 12}}
 	steps, options, err := divide(items)
 	p.errs = append(p.errs, err)
 	p.settle(options)
@@ -145,12 +130,15 @@ func (p *program) settle(options []Option) {
 
 // finish compiles the steps with the settings so far.
 func (p *program) finish(steps []Step) error {
-	p.output.channels, p.output.dtype = 3, dataset.Uint8
-	p.deep.Begin(&p.output)
+	p.Output.Channels, p.Output.Dtype = 3, dataset.Uint8
+	if p.Deep != nil {
+		p.Output.Channels, p.Output.Dtype, p.Output.Deep = p.Deep.Channels, dataset.Uint16, true
+	}
+	p.Moves = p.annotated.any()
 	p.addAll(steps)
 	p.endRun()
-	p.errs = append(p.errs, p.output.check()...)
-	if p.upright && p.annotated.any() {
+	p.errs = append(p.errs, p.Output.Check()...)
+	if p.Upright && p.annotated.any() {
 		p.errs = append(p.errs, errors.New("ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
 	}
 	p.errs = append(p.errs, p.compileViews(steps)...)
@@ -188,11 +176,11 @@ const (
 )
 
 func (p *program) geometry(g geometry, how effect) error {
-	if err := errors.Join(p.beforeTensor(), p.deep.takes(g)); err != nil {
+	if err := errors.Join(p.beforeTensor(), p.takes(g)); err != nil {
 		return err
 	}
 	p.join(g.String(), how)
-	p.ops = append(p.ops, moving{g})
+	p.Ops = append(p.Ops, moving{g})
 	return nil
 }
 
@@ -212,13 +200,13 @@ func (p *program) edit(ed editor) error {
 		return err
 	}
 	p.pause("augment   " + ed.String())
-	p.ops = append(p.ops, editing{ed})
+	p.Ops = append(p.Ops, editing{ed})
 	return nil
 }
 
 // editAlone adds an editor that also moves pixels, which annotations cannot follow.
 func (p *program) editAlone(ed editor) error {
-	if err := errors.Join(p.annotated.still(), p.deep.warps(ed), p.greyOrRGB()); err != nil {
+	if err := errors.Join(p.annotated.still(), p.warps(ed), p.greyOrRGB()); err != nil {
 		return err
 	}
 	return p.edit(ed)
@@ -226,7 +214,7 @@ func (p *program) editAlone(ed editor) error {
 
 // editBytes is edit for a step that works with pixels of 8 bits alone.
 func (p *program) editBytes(ed editor) error {
-	if p.deep != nil {
+	if p.Deep != nil {
 		p.errs = append(p.errs, fmt.Errorf("%v: %w", ed, errColours))
 	}
 	return p.edit(ed)
@@ -235,25 +223,25 @@ func (p *program) editBytes(ed editor) error {
 // pause ends the run, because a step needs pixels.
 func (p *program) pause(line string) {
 	p.endRun()
-	p.plan = append(p.plan, line)
+	p.lines = append(p.lines, line)
 	p.pixels = true
 }
 
-// warp adds a geometry that needs pixels. Its annotations must follow.
-func (p *program) warp(g geometry) error { return p.warpBy(g, moving{g}) }
+// Warp adds a geometry that needs pixels. Its annotations must follow.
+func (p *program) Warp(g geometry) error { return p.warpBy(g, moving{g}) }
 
 // warpBy adds a step that moves pixels, and its operation.
-func (p *program) warpBy(s Step, op operation) error {
-	if err := errors.Join(p.beforeTensor(), p.deep.warps(s)); err != nil {
+func (p *program) warpBy(s Step, op engine.Operation) error {
+	if err := errors.Join(p.beforeTensor(), p.warps(s)); err != nil {
 		return err
 	}
 	p.pause("warp      " + s.String())
-	p.ops = append(p.ops, op)
+	p.Ops = append(p.Ops, op)
 	return nil
 }
 
 func (p *program) beforeTensor() error {
-	if p.output.tensor {
+	if p.Output.Tensor {
 		return errors.New("must come before ToTensor and PILToTensor")
 	}
 	return nil
@@ -262,7 +250,7 @@ func (p *program) beforeTensor() error {
 // First is the error of a step that must come before all steps that change the
 // image.
 func (p *program) First() error {
-	if len(p.ops) > 0 || p.upright {
+	if len(p.Ops) > 0 || p.Upright {
 		return errors.New("must come once, before all steps that change the image")
 	}
 	return p.beforeTensor()
@@ -274,7 +262,7 @@ func (p *program) endRun() {
 		if p.resized {
 			stage = "resample  "
 		}
-		p.plan = append(p.plan, stage+strings.Join(p.run, ", "))
+		p.lines = append(p.lines, stage+strings.Join(p.run, ", "))
 	}
 	p.run, p.resized, p.settled = nil, false, false
 }
@@ -283,7 +271,7 @@ func (p *program) endRun() {
 // size varies.
 func (p *program) sized(w, h int) (int, int) {
 	p.varying = "the images of the dataset"
-	for _, op := range p.ops {
+	for _, op := range p.Ops {
 		if s, ok := op.(sizing); ok {
 			w, h = s.after(w, h)
 			p.varying = s.String()
@@ -295,8 +283,8 @@ func (p *program) sized(w, h int) (int, int) {
 // fieldOf is the field of the results, from images of w×h. Zeros mean that the
 // size varies.
 func (p *program) fieldOf(w, h int) (dataset.Field, error) {
-	if p.ragged {
-		f := dataset.Field{Name: p.field, Dtype: p.output.dtype, Ragged: true}
+	if p.Ragged {
+		f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Ragged: true}
 		return f, dataset.Spec{f}.Validate()
 	}
 	w, h = p.sized(w, h)
@@ -304,11 +292,11 @@ func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 		return dataset.Field{}, fmt.Errorf("the size varies from image to image after %s: "+
 			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize([2]int{h, w}), or after all steps PadTo([2]int{h, w}) or Ragged()", p.varying)
 	}
-	shape := dataset.Shape{h, w, p.output.channels}
-	if p.output.planar() {
-		shape = dataset.Shape{p.output.channels, h, w}
+	shape := dataset.Shape{h, w, p.Output.Channels}
+	if p.Output.Planar() {
+		shape = dataset.Shape{p.Output.Channels, h, w}
 	}
-	f := dataset.Field{Name: p.field, Dtype: p.output.dtype, Shape: shape}
-	p.output.w, p.output.h = w, h
+	f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Shape: shape}
+	p.Output.W, p.Output.H = w, h
 	return f, dataset.Spec{f}.Validate()
 }

@@ -3,6 +3,8 @@ package transform
 import (
 	"errors"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // JPEG makes the image what it is after coding it as JPEG and decoding it, with a random quality
@@ -22,6 +24,6 @@ func (s quality) add(p *program) error {
 	return p.editBytes(s)
 }
 
-func (s quality) edit(e *engine, r *rand.Rand) error {
-	return e.frame.(*byteFrame).Recode(s.least + r.IntN(s.greatest-s.least+1))
+func (s quality) edit(e *engine.Engine, r *rand.Rand) error {
+	return e.Recode(s.least + r.IntN(s.greatest-s.least+1))
 }

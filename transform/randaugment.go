@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -29,7 +30,7 @@ type randAugmenting struct {
 }
 
 func (s randAugmenting) add(p *program) error {
-	if err := s.paints().check(); err != nil {
+	if err := s.paints().Check(); err != nil {
 		return err
 	}
 	if s.n < 0 {
@@ -43,17 +44,17 @@ func (s randAugmenting) add(p *program) error {
 
 func (s randAugmenting) paints() painter { return paintOf(s.call) }
 
-func (s randAugmenting) edit(e *engine, r *rand.Rand) error {
+func (s randAugmenting) edit(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
 	for range s.n {
-		a, magnitude := s.draw(w, h, r)
-		a.Apply(e.frame, magnitude, s.paints().raster())
+		a, magnitude := s.Draw(w, h, r)
+		a.Apply(e.Frame, magnitude, s.paints().raster())
 	}
 	return nil
 }
 
-// draw draws an augmentation and its magnitude for an image of w×h.
-func (s randAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
+// Draw draws an augmentation and its magnitude for an image of w×h.
+func (s randAugmenting) Draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
 	space := raster.UsualScheme(s.bins)
 	a := raster.Augmentation(r.IntN(int(raster.Equalization) + 1))
 	return a, space.Draw(a, s.magnitude, w, h, r)
@@ -72,7 +73,7 @@ func TrivialAugmentWide(options ...Option) Step {
 type trivialAugmenting struct{ *call }
 
 func (s trivialAugmenting) add(p *program) error {
-	if err := s.paints().check(); err != nil {
+	if err := s.paints().Check(); err != nil {
 		return err
 	}
 	return p.editAlone(s)
@@ -80,15 +81,15 @@ func (s trivialAugmenting) add(p *program) error {
 
 func (s trivialAugmenting) paints() painter { return paintOf(s.call) }
 
-func (s trivialAugmenting) edit(e *engine, r *rand.Rand) error {
+func (s trivialAugmenting) edit(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
-	a, magnitude := s.draw(w, h, r)
-	a.Apply(e.frame, magnitude, s.paints().raster())
+	a, magnitude := s.Draw(w, h, r)
+	a.Apply(e.Frame, magnitude, s.paints().raster())
 	return nil
 }
 
-// draw draws an augmentation and its magnitude for an image of w×h.
-func (s trivialAugmenting) draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
+// Draw draws an augmentation and its magnitude for an image of w×h.
+func (s trivialAugmenting) Draw(w, h int, r *rand.Rand) (raster.Augmentation, float64) {
 	space := raster.WideScheme(s.bins)
 	a := raster.Augmentation(r.IntN(int(raster.Equalization) + 1))
 	return a, space.Draw(a, r.IntN(s.bins), w, h, r)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 func TestRandomResizedCropStaysInsideAndInItsRanges(t *testing.T) {
@@ -42,12 +43,12 @@ func TestRandomCropReachesEveryPlace(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 900 {
-		e := engine{frame: &byteFrame{}}
+		e := engine.Engine{Frame: &engine.ByteFrame{}}
 		e.Begin(nil, 3, 3, dataset.Slot{})
-		if err := p.ops[0].do(&e, r); err != nil {
+		if err := p.Ops[0].Do(&e, r); err != nil {
 			t.Fatal(err)
 		}
-		seen[uint8(3*e.view.part.Min.Y+e.view.part.Min.X)]++
+		seen[uint8(3*e.View.Part.Min.Y+e.View.Part.Min.X)]++
 	}
 	for k := range uint8(9) {
 		if math.Abs(float64(seen[k])-100) > 50 {

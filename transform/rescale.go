@@ -18,13 +18,13 @@ func Rescale(factor float64) Step {
 		if err := p.toTensor(c.String()); err != nil {
 			return err
 		}
-		o := &p.output
-		o.float, o.dtype, o.factor = true, dataset.Float32, factor
-		for c := range o.table {
-			for x := range o.table[c] {
+		o := &p.Output
+		o.Float, o.Dtype, o.Factor = true, dataset.Float32, factor
+		for c := range o.Table {
+			for x := range o.Table[c] {
 				v := float32(float64(x) * factor)
-				o.table[c][x] = v
-				o.rescaled = o.rescaled || v != float32(x)/255
+				o.Table[c][x] = v
+				o.Rescaled = o.Rescaled || v != float32(x)/255
 			}
 		}
 		return nil
@@ -36,20 +36,20 @@ func Rescale(factor float64) Step {
 // that order, so BGR must come before it.
 func BGR() Step {
 	return simple{named("BGR"), func(p *program) error {
-		o := &p.output
-		if err := o.beforeOwn(); err != nil {
+		o := &p.Output
+		if err := o.BeforeOwn(); err != nil {
 			return err
 		}
 		switch {
-		case o.channels != 3:
+		case o.Channels != 3:
 			return errors.New("want 3 channels")
-		case o.reversed:
+		case o.Reversed:
 			return errors.New("must come only once")
-		case o.norms > 0 || len(o.erasings) > 0:
+		case o.Norms > 0 || len(o.Erasings) > 0:
 			return errors.New("must come before Normalize and RandomErasing")
 		}
-		o.reversed = true
-		o.calls = append(o.calls, "BGR()")
+		o.Reversed = true
+		o.Calls = append(o.Calls, "BGR()")
 		return nil
 	}}
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"math"
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // A Filter is the interpolation of a resize. The results are those of Pillow's
@@ -52,7 +52,7 @@ func checkFilter(f Filter) error {
 }
 
 func (s resizing) add(p *program) error {
-	if err := s.size.check(); err != nil {
+	if err := s.size.Check(); err != nil {
 		return err
 	}
 	switch {
@@ -88,9 +88,9 @@ func shortened(w, h, short, limit int) (int, int) {
 	return long, short
 }
 
-func (s resizing) move(e *engine, _ *rand.Rand) error {
+func (s resizing) Move(e *engine.Engine, _ *rand.Rand) error {
 	w, h := s.after(e.Size())
-	return e.resample(w, h, resize.Filter(s.interpolation))
+	return e.Resample(w, h, resize.Filter(s.interpolation))
 }
 
 // RandomResizedCrop cuts out a random part of the image and resizes it to size×size pixels, or to
@@ -101,7 +101,7 @@ func (s resizing) move(e *engine, _ *rand.Rand) error {
 // [Scale] is the least and the greatest area, as parts of the image's; the default is 0.08 to 1. [Ratio]
 // is that of width to height; the default is 3/4 to 4/3. [Interpolation] is [Bilinear] by default.
 func RandomResizedCrop[S Size](size S, options ...Option) Step {
-	usual := arguments{scale: span{0.08, 1}, ratio: span{3.0 / 4, 4.0 / 3}}
+	usual := arguments{scale: engine.Span{Least: 0.08, Greatest: 1}, ratio: engine.Span{Least: 3.0 / 4, Greatest: 4.0 / 3}}
 	return randomResizedCropping{calling("RandomResizedCrop", keyScale|keyRatio|keyInterpolation, usual, options, size), extentOf(size)}
 }
 
@@ -111,7 +111,7 @@ type randomResizedCropping struct {
 }
 
 func (s randomResizedCropping) add(p *program) error {
-	if err := s.size.check(); err != nil {
+	if err := s.size.Check(); err != nil {
 		return err
 	}
 	return p.geometry(s, resizes)
@@ -119,18 +119,18 @@ func (s randomResizedCropping) add(p *program) error {
 
 func (s randomResizedCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
-func (s randomResizedCropping) move(e *engine, r *rand.Rand) error {
+func (s randomResizedCropping) Move(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
-	if err := e.crop(s.part(w, h, r), [3]uint8{}); err != nil {
+	if err := e.Crop(s.part(w, h, r), [3]uint8{}); err != nil {
 		return err
 	}
-	return e.resample(s.size.w, s.size.h, resize.Filter(s.interpolation))
+	return e.Resample(s.size.w, s.size.h, resize.Filter(s.interpolation))
 }
 
 // part draws what to cut out of an image of w×h.
 func (s randomResizedCropping) part(w, h int, r *rand.Rand) image.Rectangle {
 	for range 10 {
-		pw, ph := drawPart(w, h, s.scale, s.ratio, r)
+		pw, ph := engine.DrawPart(w, h, s.scale, s.ratio, r)
 		if 0 < pw && pw <= w && 0 < ph && ph <= h {
 			top := r.IntN(h - ph + 1)
 			left := r.IntN(w - pw + 1)
@@ -139,42 +139,11 @@ func (s randomResizedCropping) part(w, h int, r *rand.Rand) image.Rectangle {
 	}
 	pw, ph := w, h
 	switch ratio := float64(w) / float64(h); {
-	case ratio < s.ratio.least:
-		ph = min(round(float64(w)/s.ratio.least), h)
-	case ratio > s.ratio.greatest:
-		pw = min(round(float64(h)*s.ratio.greatest), w)
+	case ratio < s.ratio.Least:
+		ph = min(engine.Round(float64(w)/s.ratio.Least), h)
+	case ratio > s.ratio.Greatest:
+		pw = min(engine.Round(float64(h)*s.ratio.Greatest), w)
 	}
 	left, top := (w-pw)/2, (h-ph)/2
 	return image.Rect(left, top, left+pw, top+ph)
-}
-
-// drawPart draws the size of a part: its area uniformly in scale, and the
-// logarithm of its ratio uniformly between the logarithms of ratio.
-func drawPart(w, h int, scale, ratio span, r *rand.Rand) (pw, ph int) {
-	area := float64(w) * float64(h) * scale.draw(r)
-	aspect := math.Exp(span{math.Log(ratio.least), math.Log(ratio.greatest)}.draw(r))
-	return round(math.Sqrt(area * aspect)), round(math.Sqrt(area / aspect))
-}
-
-// round rounds as Python does: halves go to the even neighbour. Numbers that are
-// too large for a side give -1.
-func round(v float64) int {
-	if !(v < math.MaxInt32) {
-		return -1
-	}
-	return int(math.RoundToEven(v))
-}
-
-// A span is a range of numbers.
-type span struct{ least, greatest float64 }
-
-func (s span) draw(r *rand.Rand) float64 {
-	return s.least + r.Float64()*(s.greatest-s.least)
-}
-
-func (s span) check(name string) error {
-	if !(s.least > 0 && s.least <= s.greatest && s.greatest < math.Inf(1)) {
-		return fmt.Errorf("want a %s above 0, with the least number first", name)
-	}
-	return nil
 }

@@ -3,13 +3,13 @@ package transform
 import (
 	"errors"
 	"fmt"
-	"image"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/transform/internal/source"
+	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A SampleTransform edits an image together with other fields of its sample, or gives
@@ -41,55 +41,17 @@ type Sample struct {
 	// other. The numbers must be from 0 to 16777215.
 	Fields dataset.Slot
 
-	engine *engine
-	step   *sampling
-	cells  []dataset.Cell
-	sizes  []int // bytes of the cells before
-
-	pix    [2][]uint8   // the engine's memory of Image and of what New has made
-	values [2][]float32 // that of Planes and NewPlanes
-
-	channels int // those of Planes
-	dtype    dataset.Dtype
+	lent *engine.Lent
 }
 
 // New makes an image of w×h pixels with undefined content, in memory of the worker.
 // Another call in the same step reuses it, unless Image has its memory. It panics if w or h is below 1, or if the image
 // would have more pixels than [MaxPixels] allows.
-func (s *Sample) New(w, h int) *Image {
-	s.mustHold("New", w, h)
-	f := s.engine.frame.(*byteFrame)
-	f.Spare.Pix = forSpare(&s.pix, f.Pix)
-	f.Spare.Resize(w, h)
-	s.pix[1] = f.Spare.Pix
-	return (*Image)(&f.Spare)
-}
+func (s *Sample) New(w, h int) *Image { return (*Image)(s.lent.NewImage(w, h)) }
 
 // NewPlanes is New for images of [Depth16]: planes of w×h pixels, with the channels and the dtype of
 // the sample's Planes. It panics without Depth16.
-func (s *Sample) NewPlanes(w, h int) *Planes {
-	f, ok := s.engine.frame.(*floatFrame)
-	if !ok {
-		panic("transform: NewPlanes: only with Depth16: without it the image is Sample.Image, and Sample.New makes another")
-	}
-	s.mustHold("NewPlanes", w, h)
-	m := (*Planes)(&f.Spare)
-	m.Pix = forSpare(&s.values, f.Pix)
-	f.Spare.Resize(s.channels, w, h)
-	m.Dtype = s.dtype
-	s.values[1] = m.Pix
-	return m
-}
-
-// mustHold panics if a step asks for an image of w×h pixels that cannot be.
-func (s *Sample) mustHold(call string, w, h int) {
-	switch limit := s.engine.limit; {
-	case w < 1 || h < 1:
-		panic(fmt.Sprintf("transform: %s: got a width of %d and a height of %d, want 1 or more", call, w, h))
-	case w > limit/h:
-		panic(fmt.Sprintf("transform: %s: got %s, want at most %d (see MaxPixels)", call, figures.Pixels(w, h), limit))
-	}
-}
+func (s *Sample) NewPlanes(w, h int) *Planes { return (*Planes)(s.lent.NewPlanes(w, h)) }
 
 type sampled struct {
 	own
@@ -105,6 +67,19 @@ func (s sampled) String() string {
 	return text
 }
 
+// call gives the user's step what is lent to it.
+func (s sampled) call(l *engine.Lent, r *rand.Rand) error {
+	v, ok := l.User.(*Sample)
+	if !ok {
+		v = &Sample{lent: l}
+		l.User = v
+	}
+	v.Image, v.Planes, v.Fields = (*Image)(l.Image), (*Planes)(l.Planes), l.Fields
+	err := s.t.ApplySample(v, r)
+	l.Image, l.Planes = (*raster.Image)(v.Image), (*raster.Planes)(v.Planes)
+	return err
+}
+
 type sizer interface{ Size(w, h int) (int, int) }
 
 func (s sampled) add(p *program) error {
@@ -112,17 +87,17 @@ func (s sampled) add(p *program) error {
 		return err
 	}
 	p.pause("augment   " + s.String())
-	op := &sampling{sampled: s}
+	op := &engine.Sampling{Text: s.String(), Fields: s.fields, Call: s.call}
 	p.samplings = append(p.samplings, op)
 	size, ok := s.t.(sizer)
 	switch {
 	case !ok:
-		p.ops = append(p.ops, op)
+		p.Ops = append(p.Ops, op)
 	case len(p.unmoved(s.fields)) > 0:
 		return fmt.Errorf("changes the size: name the fields %q of Boxes, Mask, Masks and KeyPoints, so that it can move them", p.unmoved(s.fields))
 	default:
-		op.size = size
-		p.ops = append(p.ops, sizedSampling{op})
+		op.Size = size.Size
+		p.Ops = append(p.Ops, sizedSampling{op})
 	}
 	return nil
 }
@@ -137,23 +112,14 @@ func (a *annotated) unmoved(fields []string) (left []string) {
 	return left
 }
 
-// A sampling is a SampleTransform in a program.
-type sampling struct {
-	sampled
-	size  sizer // nil if it keeps the size
-	at    []int // the fields in the dataset
-	masks []int // of each field: which mask of the annotations it is, or -1
-	sees  bool  // one of them is a mask
-}
-
 // A sizedSampling is one that changes the size.
-type sizedSampling struct{ *sampling }
+type sizedSampling struct{ *engine.Sampling }
 
 func (s sizedSampling) after(w, h int) (int, int) {
 	if w == 0 || h == 0 {
 		return 0, 0
 	}
-	return s.size.Size(w, h)
+	return s.Size(w, h)
 }
 
 // findFields finds the fields of all SampleTransforms in the spec of the dataset, which is
@@ -161,9 +127,9 @@ func (s sizedSampling) after(w, h int) (int, int) {
 func (p *program) findFields(spec dataset.Spec) error {
 	var errs []error
 	for _, s := range p.samplings {
-		errs = append(errs, s.find(p, spec))
+		errs = append(errs, p.find(s, spec))
 	}
-	for _, v := range p.views {
+	for _, v := range p.groups {
 		err := v.program.findFields(spec)
 		if !v.crops {
 			err = within(v.place, err)
@@ -173,8 +139,9 @@ func (p *program) findFields(spec dataset.Spec) error {
 	return errors.Join(errs...)
 }
 
-func (s *sampling) find(p *program, spec dataset.Spec) error {
-	for _, name := range s.fields {
+// find finds the fields of a step in the spec.
+func (p *program) find(s *engine.Sampling, spec dataset.Spec) error {
+	for _, name := range s.Fields {
 		at := spec.Index(name)
 		if spec == nil {
 			return fmt.Errorf("%v: a single image has no other fields", s)
@@ -182,70 +149,26 @@ func (s *sampling) find(p *program, spec dataset.Spec) error {
 		if at < 0 {
 			return fmt.Errorf("%v: the dataset has no field %q, only %v", s, name, spec)
 		}
-		if name == p.field {
+		if name == p.Field {
 			return fmt.Errorf("%v: that is the field of the images", s)
 		}
 		mask := slices.IndexFunc(p.annotated.masks, func(m maskField) bool { return m.name == name })
-		s.at, s.masks = append(s.at, at), append(s.masks, mask)
-		s.sees = s.sees || mask >= 0
+		s.At, s.Masks = append(s.At, at), append(s.Masks, mask)
+		s.Sees = s.Sees || mask >= 0
 	}
 	return nil
 }
 
-func (s *sampling) do(e *engine, r *rand.Rand) error {
-	if err := e.render(); err != nil {
-		return err
-	}
-	e.slot.Stage(dataset.StageAugment)
-	if err := s.apply(e, r); err != nil {
-		return fmt.Errorf("transform: %v: %w", s, err)
-	}
-	return nil
-}
-
-func (s *sampling) apply(e *engine, r *rand.Rand) error {
-	v := &e.sample
-	v.engine, v.step, v.Image, v.Planes = e, s, nil, nil
-	e.frame.lend(v)
-	v.cells, v.sizes = v.cells[:0], v.sizes[:0]
-	if s.sees {
-		if err := e.annotations.settle(); err != nil {
-			return err
-		}
-	}
-	for k, f := range s.at {
-		c := e.slot.Cell(f)
-		if m := s.masks[k]; m >= 0 {
-			c = e.annotations.masks[m].own[0]
-		}
-		v.cells, v.sizes = append(v.cells, c), append(v.sizes, len(c.Bytes()))
-	}
-	v.Fields = e.slot.With(v.cells)
-	want := image.Pt(e.Size())
-	if s.size != nil {
-		before := want
-		if err := source.Guard(e.of, func() error { want.X, want.Y = s.size.Size(before.X, before.Y); return nil }); err != nil {
-			return err
-		}
-	}
-	err := source.Guard(e.of, func() error { return s.t.ApplySample(v, r) })
-	e.frame.takeBack(v)
-	if err != nil {
-		return err
-	}
-	for k, c := range v.cells {
-		if n := len(c.Bytes()); n != v.sizes[k] && s.masks[k] < 0 {
-			return fmt.Errorf("changed field %q from %d to %d bytes: want as many as before", s.fields[k], v.sizes[k], n)
-		}
-	}
-	varies := s.size != nil && want == image.Point{}
-	if err := e.frame.finish(v, want, varies); err != nil {
-		return err
-	}
-	e.moved()
-	if a := e.annotations; a != nil {
-		a.w, a.h = e.Size()
-		return s.finishMasks(a, a.w, a.h)
-	}
-	return nil
+// NewMask gives the masks of field k of s.Fields the size of an image of w×h pixels, for a
+// [SampleTransform] that changes the size. It returns their numbers, to be written: as many
+// planes as before, one after the other, with undefined content, in memory of the worker. They
+// take the place of those in Fields when ApplySample returns. Another call for the same field in
+// the same step reuses the memory.
+//
+// It panics if Fields has no field k, if that is not one of [Mask] or [Masks], if T is not its
+// dtype, if w or h is below 1, or if the masks would have more pixels than [MaxPixels] allows. In a
+// step, a panic is an error of the sample.
+func NewMask[T uint8 | uint16 | int32 | int64](s *Sample, k, w, h int) []T {
+	cells, n := s.lent.NewMask(k, w, h, dataset.DtypeOf[T]())
+	return dataset.Grow[T](cells, 0, n)
 }

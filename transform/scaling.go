@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // ResizeFunc resizes an image of height×width pixels to the size that size returns, for rules
@@ -37,8 +38,8 @@ func (s scaling) after(w, h int) (int, int) {
 	return w, h
 }
 
-func (s scaling) move(e *engine, _ *rand.Rand) error {
+func (s scaling) Move(e *engine.Engine, _ *rand.Rand) error {
 	w, h := e.Size()
 	h, w = s.of(h, w)
-	return e.resample(w, h, resize.Filter(s.interpolation))
+	return e.Resample(w, h, resize.Filter(s.interpolation))
 }

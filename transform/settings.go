@@ -11,7 +11,7 @@ func Field(name string) Option {
 		if name == "" {
 			return errors.New("want a name")
 		}
-		p.field = name
+		p.Field = name
 		return nil
 	})
 }
@@ -30,7 +30,7 @@ func MaxPixels(n int) Option {
 		if n < 1 {
 			return errors.New("want a positive number")
 		}
-		p.limit = n
+		p.Limit = n
 		return nil
 	})
 }
@@ -50,7 +50,7 @@ func Pillow(version int) Option {
 		if version != 12 && version != 13 {
 			return errors.New("want 12 or 13")
 		}
-		p.pillow = version
+		p.Pillow = version
 		return nil
 	})
 }
@@ -64,7 +64,7 @@ func Pillow(version int) Option {
 // pixels that its decoder made from it.
 func AllowTruncated() Option {
 	return setting(named("AllowTruncated"), func(p *program) error {
-		p.cut = true
+		p.Cut = true
 		return nil
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // Inputs says which fields a sample has that [Compile] prepares: an image with its masks, boxes or
@@ -30,7 +31,7 @@ type samples struct {
 }
 
 func withInputs(p *program) (*samples, error) {
-	x, err := p.over(given(p.inputs))
+	x, err := p.over(engine.Given(p.inputs))
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +52,10 @@ func (c *Compiled) IntoSample(dst, from dataset.Slot, seed uint64) error {
 	if c.samples == nil {
 		return errors.New("transform: into: the steps are for images alone: want Inputs")
 	}
-	return c.samples.into(dst, from, seed)
+	return c.samples.Into(dst, from, seed)
 }
 
-func (c *samples) into(dst, from dataset.Slot, seed uint64) error {
+func (c *samples) Into(dst, from dataset.Slot, seed uint64) error {
 	if err := checkSlot("the result", dst, c.pipeline.Spec()); err != nil {
 		return err
 	}
@@ -74,10 +75,10 @@ func (c *samples) into(dst, from dataset.Slot, seed uint64) error {
 		r, err = c.Open()
 	}
 	if err == nil {
-		r.given.from = from
+		r.given.From = from
 		r.draw.Reset(seed, 0, 0)
 		err = r.Place(context.Background(), 0, dataset.Slot(slots.New(slots.Slot(dst).Cells(), &r.draw)))
-		r.given.from = dataset.Slot{}
+		r.given.From = dataset.Slot{}
 	}
 	returns = true
 	return err
@@ -88,14 +89,14 @@ func (c *samples) Open() (*singleReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := opened.(*reader)
-	return &singleReader{reader: r, given: r.inner.(*givenReader)}, nil
+	r := opened.(*engine.Reader)
+	return &singleReader{Reader: r, given: r.Inner.(*engine.GivenReader)}, nil
 }
 
 // A singleReader applies the steps to one sample at a time.
 type singleReader struct {
-	*reader
-	given *givenReader
+	*engine.Reader
+	given *engine.GivenReader
 	draw  slots.Draw
 }
 
@@ -109,30 +110,6 @@ func checkSlot(what string, s dataset.Slot, spec dataset.Spec) error {
 		if n := len(c.Bytes()); c.Ragged() != f.Ragged || n%f.Bytes() != 0 || !f.Ragged && n != f.Bytes() {
 			return fmt.Errorf("transform: %s has a cell of %d bytes for field %v", what, n, f)
 		}
-	}
-	return nil
-}
-
-// given is a dataset of the sample that the caller gives.
-type given dataset.Spec
-
-func (g given) Len() int { return 1 }
-
-func (g given) Spec() dataset.Spec { return dataset.Spec(g) }
-
-func (g given) Open() (dataset.Reader, error) { return new(givenReader), nil }
-
-type givenReader struct{ from dataset.Slot }
-
-func (r *givenReader) Close() error { return nil }
-
-func (r *givenReader) Place(_ context.Context, _ int, dst dataset.Slot) error {
-	for k := range r.from.Len() {
-		from, to := r.from.Cell(k).Bytes(), dst.Cell(k)
-		if to.Ragged() {
-			to.Grow(len(from))
-		}
-		copy(to.Bytes(), from)
 	}
 	return nil
 }

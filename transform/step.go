@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/transform/internal/source"
+	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A Step changes images, or says what becomes of them. The functions of this package
@@ -51,10 +52,10 @@ type Transform interface {
 func Apply(t any, fields ...string) Step {
 	var is []Step
 	if t, ok := t.(Transform); ok {
-		is = append(is, custom{t: t})
+		is = append(is, custom{t: t, text: figures.Name(t)})
 	}
 	if t, ok := t.(PlanesTransform); ok {
-		is = append(is, planar{t: t})
+		is = append(is, planesStep{t: t})
 	}
 	if len(is) > 0 && len(fields) > 0 {
 		return unfit{t: t, want: "only a SampleTransform has fields"}
@@ -89,10 +90,11 @@ func (own) item() {}
 
 type custom struct {
 	own
-	t Transform
+	t    Transform
+	text string
 }
 
-func (c custom) String() string { return figures.Name(c.t) }
+func (c custom) String() string { return c.text }
 
 func (c custom) add(p *program) error {
 	if err := p.beforeTensor(); err != nil {
@@ -101,24 +103,8 @@ func (c custom) add(p *program) error {
 	return p.editBytes(c)
 }
 
-func (c custom) edit(e *engine, r *rand.Rand) error {
-	img := (*Image)(&e.frame.(*byteFrame).Image)
-	w, h, before := img.Width, img.Height, img.Pix
-	err := source.Guard(e.of, func() error { return c.t.Apply(img, r) })
-	img.Pix = inOwn(before, img.Pix)
-	if err != nil {
-		return fmt.Errorf("transform: %v: %w", c, err)
-	}
-	if img.Width != w || img.Height != h || len(img.Pix) != 4*w*h {
-		return fmt.Errorf("transform: %v: made %s, want %s: only a SampleTransform may change the size",
-			c, sizeOf(img.Width, img.Height, len(img.Pix)), sizeOf(w, h, 4*w*h))
-	}
-	return nil
-}
-
-// sizeOf describes an image's memory.
-func sizeOf(w, h, bytes int) string {
-	return fmt.Sprintf("%s in %d bytes", figures.Pixels(w, h), bytes)
+func (c custom) edit(e *engine.Engine, r *rand.Rand) error {
+	return e.LendImage(c.text, func(m *raster.Image) error { return c.t.Apply((*Image)(m), r) })
 }
 
 // Compose combines several steps into one, as torchvision's Compose does. Use it

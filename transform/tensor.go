@@ -7,6 +7,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // Axes is the order of an image's dimensions.
@@ -15,91 +16,12 @@ type Axes uint8
 // The orders. CHW stores one plane per channel, as PyTorch does. HWC stores the
 // channels of each pixel together.
 const (
-	CHW Axes = iota + 1
-	HWC
+	CHW = Axes(engine.CHW)
+	HWC = Axes(engine.HWC)
 )
 
 // String is the order's name.
-func (a Axes) String() string {
-	switch a {
-	case CHW:
-		return "CHW"
-	case HWC:
-		return "HWC"
-	}
-	return "unknown"
-}
-
-// An output says how the last image is stored in the slot.
-type output struct {
-	tensor   bool // the steps have ToTensor or PILToTensor
-	float    bool
-	axes     Axes // 0: the default
-	channels int
-	w, h     int
-	rescaled bool   // by another factor than 1/255
-	reversed bool   // BGR was there
-	from     [3]int // the colour that a channel holds: 0 is red
-	blanks   bool   // PadTo was there
-
-	deep   bool    // Depth16 was there; then these three count
-	unit   bool    // ToTensor was there, or ToDtype with Scale
-	scaled bool    // ToDtype with Scale was there: unit is a product
-	factor float64 // of Rescale; 0 without it
-	cast   bool    // ToDtype was there
-
-	own []planar // the PlanesTransforms after ToTensor
-
-	table    [3][256]float32 // per channel: the result of each byte, if float
-	mean     [3]float32      // of the last Normalize
-	std      [3]float32
-	norms    int    // Normalizes so far
-	preset   string // the preset that has normalised
-	dtype    dataset.Dtype
-	erasings []erasing
-	calls    []string
-
-	full   *target[float32] // one of the two, where float
-	halves *target[uint16]
-}
-
-func (o *output) planar() bool {
-	return o.axes == CHW || o.axes == 0 && o.tensor
-}
-
-// check is called after all steps. It returns the errors and chooses how the image
-// is stored.
-func (o *output) check() []error {
-	o.from = [3]int{0, 1, 2}
-	if o.reversed {
-		o.from = [3]int{2, 1, 0}
-	}
-	switch {
-	case o.float && o.deep:
-		o.aimDeep()
-	case o.float:
-		o.aim()
-	}
-	if err := o.checkOwn(); err != nil {
-		return []error{err}
-	}
-	if !o.float && len(o.erasings) > 0 {
-		return []error{errors.New("RandomErasing: must come after ToTensor")}
-	}
-	return nil
-}
-
-func (o *output) String() string {
-	axes := HWC
-	if o.planar() {
-		axes = CHW
-	}
-	text := ""
-	for _, c := range o.calls {
-		text += c + ", "
-	}
-	return fmt.Sprintf("%s%s %v", text, o.dtype, axes)
-}
+func (a Axes) String() string { return engine.Axes(a).String() }
 
 // ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after Grayscale(1).
 // The values are float32(x)/255, so from 0 to 1, as those of torchvision's ToTensor in v1 and
@@ -117,11 +39,11 @@ func (p *program) unit(call string, value func(x float32) float32) error {
 	if err := p.toTensor(call); err != nil {
 		return err
 	}
-	o := &p.output
-	o.float, o.unit, o.dtype = true, true, dataset.Float32
-	for c := range o.table {
-		for x := range o.table[c] {
-			o.table[c][x] = value(float32(x))
+	o := &p.Output
+	o.Float, o.Unit, o.Dtype = true, true, dataset.Float32
+	for c := range o.Table {
+		for x := range o.Table[c] {
+			o.Table[c][x] = value(float32(x))
 		}
 	}
 	return nil
@@ -137,14 +59,14 @@ func PILToTensor() Step {
 }
 
 func (p *program) toTensor(call string) error {
-	if p.output.tensor {
+	if p.Output.Tensor {
 		return errors.New("want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scaled")
 	}
-	if p.output.cast {
+	if p.Output.Cast {
 		return errors.New("must come before ToDtype")
 	}
-	p.output.tensor = true
-	p.output.calls = append(p.output.calls, call)
+	p.Output.Tensor = true
+	p.Output.Calls = append(p.Output.Calls, call)
 	return nil
 }
 
@@ -170,23 +92,23 @@ type casting struct {
 }
 
 func (s casting) add(p *program) error {
-	o, dt := &p.output, s.to
+	o, dt := &p.Output, s.to
 	switch {
 	case s.scaled && dt != dataset.Float32:
 		return errors.New("want dataset.Float32 with Scaled, and another ToDtype after it")
 	case s.scaled:
-		o.scaled, o.rescaled = true, true
+		o.Scaled, o.Rescaled = true, true
 		return p.unit(s.String(), func(x float32) float32 { return x * float32(1.0/255) })
-	case p.deep != nil:
-		return p.deep.cast(o, dt)
+	case p.Deep != nil:
+		return castDeep(o, dt)
 	case dt != dataset.Float32 && dt != dataset.Float16 && dt != dataset.BFloat16:
 		return errors.New("want dataset.Float32, dataset.Float16 or dataset.BFloat16")
-	case !o.float:
+	case !o.Float:
 		return errors.New("want ToTensor before it")
-	case o.dtype != dataset.Float32 && o.dtype != dt:
-		return fmt.Errorf("the result is %s already", o.dtype)
+	case o.Dtype != dataset.Float32 && o.Dtype != dt:
+		return fmt.Errorf("the result is %s already", o.Dtype)
 	}
-	o.dtype = dt
+	o.Dtype = dt
 	return nil
 }
 
@@ -197,7 +119,7 @@ func Layout(a Axes) Option {
 		if a != CHW && a != HWC {
 			return errors.New("want CHW or HWC")
 		}
-		p.output.axes = a
+		p.Output.Axes = engine.Axes(a)
 		return nil
 	})
 }
@@ -211,18 +133,18 @@ func Normalize(mean, std []float32) Step {
 	mean, std = slices.Clone(mean), slices.Clone(std)
 	c := named("Normalize", mean, std)
 	return simple{c, func(p *program) error {
-		n := p.output.channels
-		if err := p.output.beforeOwn(); err != nil {
+		n := p.Output.Channels
+		if err := p.Output.BeforeOwn(); err != nil {
 			return err
 		}
 		switch {
-		case !p.output.float:
+		case !p.Output.Float:
 			return errors.New("must come after ToTensor")
-		case p.output.preset != "":
-			return fmt.Errorf("%s has normalised already: for other numbers, list its steps yourself", p.output.preset)
-		case len(p.output.erasings) > 0:
+		case p.Output.Preset != "":
+			return fmt.Errorf("%s has normalised already: for other numbers, list its steps yourself", p.Output.Preset)
+		case len(p.Output.Erasings) > 0:
 			return errors.New("want it before RandomErasing")
-		case p.output.dtype != dataset.Float32:
+		case p.Output.Dtype != dataset.Float32:
 			return errors.New("want it before ToDtype")
 		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
 			return fmt.Errorf("want one mean and standard deviation for all channels, or one for each: the image has %s", figures.Count(n, "channel", "channels"))
@@ -237,15 +159,15 @@ func Normalize(mean, std []float32) Step {
 				return errors.New("want finite standard deviations other than 0")
 			}
 		}
-		p.output.norms++
-		p.output.calls = append(p.output.calls, c.String())
-		if p.deep != nil {
-			p.deep.norms = append(p.deep.norms, channelNorm{mean, std})
+		p.Output.Norms++
+		p.Output.Calls = append(p.Output.Calls, c.String())
+		if p.Deep != nil {
+			p.Deep.Norms = append(p.Deep.Norms, engine.ChannelNorm{Mean: mean, Std: std})
 			return nil
 		}
 		for c := range n {
-			p.output.mean[c], p.output.std[c] = mean[c%len(mean)], std[c%len(std)]
-			t := &p.output.table[c]
+			p.Output.Mean[c], p.Output.Std[c] = mean[c%len(mean)], std[c%len(std)]
+			t := &p.Output.Table[c]
 			for x := range t {
 				t[x] = float32(t[x]-mean[c%len(mean)]) / std[c%len(std)]
 			}

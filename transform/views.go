@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // Views makes n results of every image, each with draws of its own, as contrastive
@@ -58,30 +59,30 @@ func (s viewGroup) add(p *program) error {
 	if err := p.notNested(); err != nil {
 		return err
 	}
-	p.views = append(p.views, views{viewGroup: s})
+	p.groups = append(p.groups, &group{viewGroup: s})
 	return nil
 }
 
-// views are the results of Views.
-type views struct {
+// A group is the results of a Views.
+type group struct {
 	viewGroup
 	crops   bool   // the steps after FiveCrop or TenCrop, not those of Views
 	place   string // of their mistakes
 	target  string // the field of the results
 	program *program
 	at      int // of the field in the results
-	layout
+	engine.Layout
 	made  dataset.Spec // what each view makes of the dataset's fields
-	parts []viewPart
+	parts []engine.ViewPart
 }
 
 // compileViews compiles the steps of all groups with the settings of p, which the given steps
 // have made.
 func (p *program) compileViews(given []Step) (errs []error) {
-	if len(p.views) == 0 {
+	if len(p.groups) == 0 {
 		return nil
 	}
-	if p.ragged || p.sizes != "" {
+	if p.Ragged || p.Sizes != "" {
 		errs = append(errs, errors.New("want no Ragged and Sizes with Views, whose results all have one size"))
 	}
 	for _, s := range flat(given) {
@@ -90,11 +91,10 @@ func (p *program) compileViews(given []Step) (errs []error) {
 		}
 	}
 	seen := map[string]string{}
-	for i := range p.views {
-		v := &p.views[i]
+	for _, v := range p.groups {
 		v.place, v.target = v.brief(), v.field
 		if v.target == "" {
-			v.target = p.field
+			v.target = p.Field
 		}
 		if before, ok := seen[v.target]; ok {
 			errs = append(errs, fmt.Errorf("%s: want As with another field than that of %s", v.place, before))
@@ -129,13 +129,13 @@ func flat(several []Step) (all []Step) {
 // nextToViews is the error of a step that cannot be next to Views.
 func (p *program) nextToViews(s Step) error {
 	for _, late := range []bool{false, true} { // some steps must come before ToTensor, others after it
-		q := p.inner(p.field)
-		q.output.tensor, q.output.float, q.output.channels, q.output.dtype = late, late, 3, dataset.Float32
-		if p.deep != nil {
-			q.output.channels, q.output.deep = p.deep.channels, true
+		q := p.inner(p.Field)
+		q.Output.Tensor, q.Output.Float, q.Output.Channels, q.Output.Dtype = late, late, 3, dataset.Float32
+		if p.Deep != nil {
+			q.Output.Channels, q.Output.Deep = p.Deep.Channels, true
 		}
 		s.add(q) // other mistakes have been reported
-		if len(q.ops) > 0 || q.output.tensor != late || q.output.cast || len(q.output.calls) > 0 {
+		if len(q.Ops) > 0 || q.Output.Tensor != late || q.Output.Cast || len(q.Output.Calls) > 0 {
 			return errors.New("must be among the steps of Views")
 		}
 	}
@@ -147,9 +147,9 @@ func (p *program) amongViews(s Step, field string) error {
 	q := p.inner(field)
 	s.add(q) // other mistakes are reported later
 	switch {
-	case len(q.views) > 0:
+	case len(q.groups) > 0:
 		return errors.New("not within Views: several Views stand next to each other")
-	case q.upright:
+	case q.Upright:
 		return errors.New("must be next to Views, not among its steps")
 	}
 	return nil
@@ -157,8 +157,8 @@ func (p *program) amongViews(s Step, field string) error {
 
 // inner is the program of views before their steps.
 func (p *program) inner(field string) *program {
-	q := &program{field: field, limit: p.limit, pillow: p.pillow, cut: p.cut, codecs: p.codecs, annotated: p.annotated, deep: p.deep.copy()}
-	q.output.axes = p.output.axes
+	q := &program{Plan: engine.Plan{Field: field, Limit: p.Limit, Pillow: p.Pillow, Cut: p.Cut, Codecs: p.Codecs, Deep: p.Deep.Copy()}, annotated: p.annotated}
+	q.Output.Axes = p.Output.Axes
 	return q
 }
 
@@ -167,10 +167,10 @@ func (p *program) inner(field string) *program {
 func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, error) {
 	var errs []error
 	given := slices.Clone(spec)
-	for i := range p.views {
-		v := &p.views[i]
+	p.Views = nil
+	for i, v := range p.groups {
 		f, err := v.program.resultOf(w, h)
-		if v.target != p.field && given.Index(v.target) >= 0 {
+		if v.target != p.Field && given.Index(v.target) >= 0 {
 			err = errors.Join(err, errors.New("the dataset has a field of that name"))
 		}
 		if err != nil {
@@ -186,9 +186,10 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 			spec = append(spec, f)
 		}
 		spec[v.at] = f
-		if spec, err = v.withParts(spec, given, p.field, i == 0); err != nil {
+		if spec, err = v.withParts(spec, given, p.Field, i == 0); err != nil {
 			return spec, errors.Join(append(errs, err)...) // of fields, and so of all groups
 		}
+		p.Views = append(p.Views, engine.Views{N: v.n, At: v.at, Layout: v.Layout, Made: v.made, Parts: v.parts, Plan: &v.program.Plan})
 	}
 	errs = append(errs, spec.Validate())
 	return spec, errors.Join(errs...)
@@ -197,18 +198,61 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 // viewLines describes the views in the plan.
 func (p *program) viewLines(spec dataset.Spec) string {
 	var text strings.Builder
-	for _, v := range p.views {
+	for _, v := range p.groups {
 		if v.crops {
-			return "  store     " + v.program.output.String()
+			return "  store     " + v.program.Output.String()
 		}
 		fmt.Fprintf(&text, "  views     %v\n", spec[v.at])
 		for _, part := range v.parts {
-			fmt.Fprintf(&text, "    part      %v\n", spec[part.to])
+			fmt.Fprintf(&text, "    part      %v\n", spec[part.To])
 		}
-		for _, line := range v.program.plan {
+		for _, line := range v.program.lines {
 			text.WriteString("    " + line + "\n")
 		}
-		text.WriteString("    store     " + v.program.output.String() + "\n")
+		text.WriteString("    store     " + v.program.Output.String() + "\n")
 	}
 	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// withParts adds the fields of the annotations to the spec of the results. Those of the
+// first group take the places of the fields that they come from.
+func (v *group) withParts(spec, given dataset.Spec, images string, first bool) (dataset.Spec, error) {
+	if !v.program.annotated.any() {
+		return spec, nil
+	}
+	var err error
+	if v.Layout, v.made, err = v.program.annotate(slices.Clone(given), given, images); err != nil {
+		return spec, err
+	}
+	prefix := ""
+	if v.target != images {
+		prefix = v.target + "_"
+	}
+	fields, heads := v.Layout.Fields()
+	counted := dataset.Spec{}
+	for k, from := range fields {
+		f := v.made[from]
+		part := engine.ViewPart{From: from, To: from, Row: f.Bytes(), Counts: -1}
+		f.Name, f.Kind, f.Of = prefix+f.Name, dataset.Plain, "" // of several images
+		if !f.Ragged {
+			f.Shape = append(dataset.Shape{v.n}, f.Shape...)
+		}
+		if first {
+			spec[from] = f
+		} else {
+			part.To = len(spec)
+			spec = append(spec, f)
+		}
+		if f.Ragged && heads[k] {
+			part.Counts = len(counted)
+			counted = append(counted, dataset.Field{Name: f.Name + "_counts", Dtype: dataset.Int64, Shape: dataset.Shape{v.n}})
+		}
+		v.parts = append(v.parts, part)
+	}
+	for k := range v.parts {
+		if p := &v.parts[k]; p.Counts >= 0 {
+			p.Counts += len(spec)
+		}
+	}
+	return append(spec, counted...), nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // windows is a source that notes what is decoded.
@@ -18,13 +19,13 @@ func (w *windows) Decode(dst []byte, stride int, window image.Rectangle) error {
 }
 
 // opened is a reader of x, which the caller closes, with a slot for its results.
-func opened(t *testing.T, x *Pipeline) (*reader, dataset.Slot) {
+func opened(t *testing.T, x *Pipeline) (*engine.Reader, dataset.Slot) {
 	t.Helper()
 	r, err := x.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.(*reader), dataset.NewSlot(x.Spec()...)
+	return r.(*engine.Reader), dataset.NewSlot(x.Spec()...)
 }
 
 func TestAnIoUCropDecodesOnlyItsWindow(t *testing.T) {
@@ -37,16 +38,16 @@ func TestAnIoUCropDecodesOnlyItsWindow(t *testing.T) {
 	defer r.Close()
 	draws, cut := rand.New(rand.NewPCG(1, 2)), 0
 	for range 50 {
-		if err := r.read(t.Context(), 0, dst); err != nil {
+		if err := r.Read(t.Context(), 0, dst); err != nil {
 			t.Fatal(err)
 		}
 		var src windows
-		e := &r.lane.engine
+		e := &r.Lane.Engine
 		e.Begin(&src, c.W, c.H, dst)
-		if err := e.annotations.Begin(r.lane, dst); err != nil {
+		if err := e.Annotations.Begin(r.Lane, dst); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.lane.run(draws); err != nil {
+		if err := r.Lane.Run(draws); err != nil {
 			t.Fatal(err)
 		}
 		corner := dataset.Row[float32](dst, 2) // where the image's corner is now
@@ -81,11 +82,11 @@ func TestViewsDecodeTheirCropsOnce(t *testing.T) {
 		}
 		r, dst := opened(t, x)
 		var src windows
-		r.lane.engine.Begin(&src, c.W, c.H, dst)
-		if err := r.viewer.Begin(r.lane, dst, dst.Rand()); err != nil {
+		r.Lane.Engine.Begin(&src, c.W, c.H, dst)
+		if err := r.Viewer.Begin(r.Lane, dst, dst.Rand()); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.viewer.place(dst); err != nil {
+		if err := r.Viewer.Place(dst); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(src, windows{test.want}) {

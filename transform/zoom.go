@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // RandomZoomOut puts the image at a random place on a larger canvas with probability p, as in SSD
@@ -13,7 +14,7 @@ import (
 // [SideRange] is how many times as wide and high the canvas is; the default is 1 to 4. [Fill] is its colour, by
 // default black; that of [Mask] is the number in masks.
 func RandomZoomOut(p float64, options ...Option) Step {
-	return zoomingOut{calling("RandomZoomOut", keySideRange|keyFill, arguments{side: span{1, 4}}, options, p), p}
+	return zoomingOut{calling("RandomZoomOut", keySideRange|keyFill, arguments{side: engine.Span{Least: 1, Greatest: 4}}, options, p), p}
 }
 
 type zoomingOut struct {
@@ -30,7 +31,7 @@ func (s zoomingOut) add(p *program) error {
 
 func (s zoomingOut) after(_, _ int) (w, h int) { return 0, 0 }
 
-func (s zoomingOut) move(e *engine, r *rand.Rand) error {
+func (s zoomingOut) Move(e *engine.Engine, r *rand.Rand) error {
 	if r.Float64() >= s.p {
 		return nil
 	}
@@ -39,12 +40,12 @@ func (s zoomingOut) move(e *engine, r *rand.Rand) error {
 	toW, toH := int(float32(w)*side), int(float32(h)*side)
 	dx, dy := r.Float32(), r.Float32()
 	left, top := int(float32(toW-w)*dx), int(float32(toH-h)*dy)
-	return e.crop(image.Rect(-left, -top, toW-left, toH-top), s.colour)
+	return e.Crop(image.Rect(-left, -top, toW-left, toH-top), s.colour)
 }
 
 // drawn is torch.rand(1) scaled to a span: float32, like all numbers of 24 random bits.
-func drawn(s span, r *rand.Rand) float32 {
-	return float32(s.least) + float32(r.Float32()*float32(s.greatest-s.least))
+func drawn(s engine.Span, r *rand.Rand) float32 {
+	return float32(s.Least) + float32(r.Float32()*float32(s.Greatest-s.Least))
 }
 
 // FixedSizeCrop makes images of any size size×size, or height×width: it cuts out a random part of
@@ -64,7 +65,7 @@ type fixedCropping struct {
 }
 
 func (s fixedCropping) add(p *program) error {
-	if err := s.size.check(); err != nil {
+	if err := s.size.Check(); err != nil {
 		return err
 	}
 	return p.geometry(s, pads)
@@ -72,34 +73,19 @@ func (s fixedCropping) add(p *program) error {
 
 func (s fixedCropping) after(_, _ int) (w, h int) { return s.size.w, s.size.h }
 
-func (s fixedCropping) move(e *engine, r *rand.Rand) error {
+func (s fixedCropping) Move(e *engine.Engine, r *rand.Rand) error {
 	w, h := e.Size()
 	cw, ch := min(w, s.size.w), min(h, s.size.h)
 	part := r.Float32() // one number for both sides, as there
 	left, top := int(float32(w-cw)*part), int(float32(h-ch)*part)
 	if cw != w || ch != h {
-		if err := e.crop(image.Rect(left, top, left+cw, top+ch), s.colour); err != nil {
+		if err := e.Crop(image.Rect(left, top, left+cw, top+ch), s.colour); err != nil {
 			return err
 		}
-		e.annotations.removeEmpty()
+		e.Annotations.RemoveEmpty()
 	}
 	if cw != s.size.w || ch != s.size.h {
-		return e.crop(image.Rect(0, 0, s.size.w, s.size.h), s.colour)
+		return e.Crop(image.Rect(0, 0, s.size.w, s.size.h), s.colour)
 	}
 	return nil
-}
-
-// removeEmpty removes the boxes without area.
-func (a *annotations) removeEmpty() {
-	if a == nil || a.layout.boxes < 0 {
-		return
-	}
-	n := 0
-	for k := range len(a.box) / 4 {
-		if b := convertBox([4]float32(a.box[4*k:]), a.format, XYWH); b[2] > 0 && b[3] > 0 {
-			a.keep(n, k)
-			n++
-		}
-	}
-	a.truncate(n)
 }

@@ -1,4 +1,4 @@
-package transform
+package engine
 
 import (
 	"image"
@@ -13,9 +13,9 @@ type view struct {
 	window  image.Rectangle // of the current image
 	size    image.Point     // of the window once resampled
 	filter  resize.Filter
-	part    image.Rectangle // of the resampled window
+	Part    image.Rectangle // of the resampled window
 	at      image.Rectangle // where the part is on the canvas; its size is the part's
-	canvas  image.Point
+	Canvas  image.Point
 	fill    [3]uint8
 	mirror  bool // left and right
 	upended bool // top and bottom
@@ -24,14 +24,14 @@ type view struct {
 // whole is the view of an image as it is.
 func whole(w, h int) view {
 	r := image.Rect(0, 0, w, h)
-	return view{window: r, size: r.Max, part: r, at: r, canvas: r.Max}
+	return view{window: r, size: r.Max, Part: r, at: r, Canvas: r.Max}
 }
 
 func (v *view) isWhole(w, h int) bool { return *v == whole(w, h) }
 
 func (v *view) resampled() bool { return v.size != v.window.Size() }
 
-func (v *view) padded() bool { return v.at != image.Rectangle{Max: v.canvas} }
+func (v *view) padded() bool { return v.at != image.Rectangle{Max: v.Canvas} }
 
 // canResample reports whether a resize can join the view. It can if the view has
 // only crops inside the image, which become the window.
@@ -39,9 +39,9 @@ func (v *view) canResample() bool {
 	return !v.resampled() && !v.padded() && !v.mirror && !v.upended
 }
 
-// resample adds a resize. canResample must be true.
-func (v *view) resample(w, h int, f resize.Filter) {
-	window := v.part.Add(v.window.Min)
+// Resample adds a resize. canResample must be true.
+func (v *view) Resample(w, h int, f resize.Filter) {
+	window := v.Part.Add(v.window.Min)
 	*v = whole(w, h)
 	v.window, v.filter = window, f
 }
@@ -49,17 +49,17 @@ func (v *view) resample(w, h int, f resize.Filter) {
 // canCrop reports whether a crop to r, on the canvas, can join the view. What is
 // outside the canvas is filled, and a view has only one fill.
 func (v *view) canCrop(r image.Rectangle, fill [3]uint8) bool {
-	return r.In(image.Rectangle{Max: v.canvas}) || !v.padded() || v.fill == fill
+	return r.In(image.Rectangle{Max: v.Canvas}) || !v.padded() || v.fill == fill
 }
 
-// crop makes r the canvas. canCrop must be true.
-func (v *view) crop(r image.Rectangle, fill [3]uint8) {
-	if !r.In(image.Rectangle{Max: v.canvas}) {
+// Crop makes r the canvas. canCrop must be true.
+func (v *view) Crop(r image.Rectangle, fill [3]uint8) {
+	if !r.In(image.Rectangle{Max: v.Canvas}) {
 		v.fill = fill
 	}
 	at := v.at.Intersect(r)
 	if at.Empty() {
-		v.part, v.at, v.canvas = image.Rectangle{}, image.Rectangle{}, r.Size()
+		v.Part, v.at, v.Canvas = image.Rectangle{}, image.Rectangle{}, r.Size()
 		return
 	}
 	left, right := at.Min.X-v.at.Min.X, v.at.Max.X-at.Max.X
@@ -70,24 +70,24 @@ func (v *view) crop(r image.Rectangle, fill [3]uint8) {
 	if v.upended {
 		top, bottom = bottom, top
 	}
-	v.part = image.Rect(v.part.Min.X+left, v.part.Min.Y+top, v.part.Max.X-right, v.part.Max.Y-bottom)
-	v.at, v.canvas = at.Sub(r.Min), r.Size()
+	v.Part = image.Rect(v.Part.Min.X+left, v.Part.Min.Y+top, v.Part.Max.X-right, v.Part.Max.Y-bottom)
+	v.at, v.Canvas = at.Sub(r.Min), r.Size()
 }
 
 func (v *view) flipX() {
 	v.mirror = !v.mirror
-	v.at.Min.X, v.at.Max.X = v.canvas.X-v.at.Max.X, v.canvas.X-v.at.Min.X
+	v.at.Min.X, v.at.Max.X = v.Canvas.X-v.at.Max.X, v.Canvas.X-v.at.Min.X
 }
 
 func (v *view) flipY() {
 	v.upended = !v.upended
-	v.at.Min.Y, v.at.Max.Y = v.canvas.Y-v.at.Max.Y, v.canvas.Y-v.at.Min.Y
+	v.at.Min.Y, v.at.Max.Y = v.Canvas.Y-v.at.Max.Y, v.Canvas.Y-v.at.Min.Y
 }
 
 // axes are the two passes of the resampling. The part must not be empty.
 func (v *view) axes() (x, y resize.Axis) {
-	x = resize.Axis{Filter: v.filter, In: v.window.Dx(), Out: v.size.X, From: v.part.Min.X, To: v.part.Max.X, Reverse: v.mirror}
-	y = resize.Axis{Filter: v.filter, In: v.window.Dy(), Out: v.size.Y, From: v.part.Min.Y, To: v.part.Max.Y, Reverse: v.upended}
+	x = resize.Axis{Filter: v.filter, In: v.window.Dx(), Out: v.size.X, From: v.Part.Min.X, To: v.Part.Max.X, Reverse: v.mirror}
+	y = resize.Axis{Filter: v.filter, In: v.window.Dy(), Out: v.size.Y, From: v.Part.Min.Y, To: v.Part.Max.Y, Reverse: v.upended}
 	return x, y
 }
 

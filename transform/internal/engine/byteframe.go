@@ -1,4 +1,4 @@
-package transform
+package engine
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
-// A byteFrame is a frame of 8 bits, with the kernels that the processor has.
-type byteFrame struct {
+// A ByteFrame is a frame of 8 bits, with the kernels that the processor has.
+type ByteFrame struct {
 	raster.Bytes
 	pillow int // the version of Pillow whose resizing this is
 
@@ -31,19 +31,19 @@ type byteFrame struct {
 	across, keeps func(pix []byte, stride, from, to int) // the methods horizontal and keep
 }
 
-func (f *byteFrame) Begin(source.Image) {}
+func (f *ByteFrame) Begin(source.Image) {}
 
-func (f *byteFrame) cost() int { return 1 }
+func (f *ByteFrame) cost() int { return 1 }
 
-func (f *byteFrame) needs(v *view) image.Rectangle {
+func (f *ByteFrame) needs(v *view) image.Rectangle {
 	ax, ay := v.axes()
 	f.x, f.y = f.cache.Weights(ax), f.cache.Weights(ay)
 	return image.Rect(f.x.Lo, f.y.Lo, f.x.Hi, f.y.Hi).Add(v.window.Min)
 }
 
-func (f *byteFrame) prepare(e *engine) error {
-	v := &e.view
-	if v.part.Empty() {
+func (f *ByteFrame) prepare(e *Engine) error {
+	v := &e.View
+	if v.Part.Empty() {
 		return nil
 	}
 	need := f.needs(v)
@@ -57,12 +57,12 @@ func (f *byteFrame) prepare(e *engine) error {
 		if err := f.pixels(e, need, nil); err != nil {
 			return err
 		}
-		f.columns(4*need.Dx(), v.part.Dy())
-		f.widen(v.part.Dx(), v.part.Dy())
-		f.horizontal(f.pix, f.pitch, 0, v.part.Dy())
+		f.columns(4*need.Dx(), v.Part.Dy())
+		f.widen(v.Part.Dx(), v.Part.Dy())
+		f.horizontal(f.pix, f.pitch, 0, v.Part.Dy())
 		return nil
 	}
-	f.widen(v.part.Dx(), need.Dy())
+	f.widen(v.Part.Dx(), need.Dy())
 	if f.across == nil {
 		f.across = f.horizontal
 	}
@@ -70,7 +70,7 @@ func (f *byteFrame) prepare(e *engine) error {
 }
 
 // widen makes room for the horizontal pass to w columns of this number of rows.
-func (f *byteFrame) widen(w, rows int) {
+func (f *ByteFrame) widen(w, rows int) {
 	f.stride = 4 * w
 	f.wide = raster.Grow(f.wide, f.stride*rows)
 	f.mid = f.wide
@@ -78,12 +78,12 @@ func (f *byteFrame) widen(w, rows int) {
 
 // horizontal runs the horizontal pass for row from to row to-1, which pix holds. Several
 // goroutines may call it for different rows.
-func (f *byteFrame) horizontal(pix []byte, stride, from, to int) {
+func (f *ByteFrame) horizontal(pix []byte, stride, from, to int) {
 	resize.Horizontal(f.mid[from*f.stride:], f.stride, pix, stride, to-from, f.x)
 }
 
 // keep copies row from to row to-1 to the window.
-func (f *byteFrame) keep(pix []byte, stride, from, to int) {
+func (f *ByteFrame) keep(pix []byte, stride, from, to int) {
 	for y := from; y < to; y++ {
 		copy(f.window[y*f.pitch:(y+1)*f.pitch], pix[(y-from)*stride:])
 	}
@@ -91,7 +91,7 @@ func (f *byteFrame) keep(pix []byte, stride, from, to int) {
 
 // columns runs the vertical pass to this number of rows on n bytes of every row of pix, which it replaces.
 // After it, rowOf only copies.
-func (f *byteFrame) columns(n, rows int) {
+func (f *ByteFrame) columns(n, rows int) {
 	f.tall = raster.Grow(f.tall, n*rows)
 	for y := range rows {
 		resize.Vertical(f.tall[n*y:][:n], f.pix, f.pitch, f.y, y)
@@ -102,7 +102,7 @@ func (f *byteFrame) columns(n, rows int) {
 
 // pixels calls use for the current image's pixels in r: pix holds row from to row to-1
 // of r. If use is nil, it makes f.pix those pixels, from r's upper left corner on.
-func (f *byteFrame) pixels(e *engine, r image.Rectangle, use func(pix []byte, stride, from, to int)) error {
+func (f *ByteFrame) pixels(e *Engine, r image.Rectangle, use func(pix []byte, stride, from, to int)) error {
 	if e.inside {
 		f.pix, f.pitch = f.Pix[4*(r.Min.Y*f.Width+r.Min.X):], 4*f.Width
 	} else if shared, ok := e.src.(*sharedSource); ok {
@@ -111,7 +111,7 @@ func (f *byteFrame) pixels(e *engine, r image.Rectangle, use func(pix []byte, st
 			return err
 		}
 	} else {
-		if err := e.check(r.Dx(), r.Dy()); err != nil {
+		if err := e.Check(r.Dx(), r.Dy()); err != nil {
 			return err
 		}
 		src, bands := e.src.(source.Bands)
@@ -133,14 +133,14 @@ func (f *byteFrame) pixels(e *engine, r image.Rectangle, use func(pix []byte, st
 			return err
 		}
 	}
-	e.slot.Stage(dataset.StageResample)
+	e.Slot.Stage(dataset.StageResample)
 	if use != nil {
 		use(f.pix, f.pitch, 0, r.Dy())
 	}
 	return nil
 }
 
-func (f *byteFrame) draw(v *view, w, h int) {
+func (f *ByteFrame) Draw(v *view, w, h int) {
 	f.Spare.Resize(w, h)
 	for y := range h {
 		f.rowOf(v, f.Spare.Pix[4*w*y:][:4*w], y)
@@ -148,27 +148,27 @@ func (f *byteFrame) draw(v *view, w, h int) {
 }
 
 // rowOf writes row y of the canvas to dst.
-func (f *byteFrame) rowOf(v *view, dst []byte, y int) {
+func (f *ByteFrame) rowOf(v *view, dst []byte, y int) {
 	if y < v.at.Min.Y || y >= v.at.Max.Y {
 		raster.FillRow(dst, v.fill)
 		return
 	}
-	if v.at.Min.X > 0 || v.at.Max.X < v.canvas.X {
+	if v.at.Min.X > 0 || v.at.Max.X < v.Canvas.X {
 		raster.FillRow(dst, v.fill)
 	}
 	resize.Vertical(dst[4*v.at.Min.X:4*v.at.Max.X], f.mid, f.stride, f.y, y-v.at.Min.Y)
 }
 
-func (f *byteFrame) store(l *lane, out []byte, r *rand.Rand) error {
-	o, v := &l.output, &l.engine.view
-	f.row = raster.Grow(f.row, 4*o.w)
+func (f *ByteFrame) Store(l *lane, out []byte, r *rand.Rand) error {
+	o, v := &l.output, &l.Engine.View
+	f.row = raster.Grow(f.row, 4*o.W)
 	switch {
 	case o.full != nil:
-		o.full.store(l, f, dense.Values[float32](out), r)
+		o.full.Store(l, f, dense.Values[float32](out), r)
 	case o.halves != nil:
-		o.halves.store(l, f, dense.Values[uint16](out), r)
+		o.halves.Store(l, f, dense.Values[uint16](out), r)
 	default:
-		for y := range o.h {
+		for y := range o.H {
 			f.rowOf(v, f.row, y)
 			o.storeBytes(out, f.row, y)
 		}
@@ -176,29 +176,29 @@ func (f *byteFrame) store(l *lane, out []byte, r *rand.Rand) error {
 	return nil
 }
 
-func (f *byteFrame) load(s *sharedSource, window image.Rectangle) error {
+func (f *ByteFrame) load(s *sharedSource, window image.Rectangle) error {
 	s.pix = raster.Grow(s.pix, 4*window.Dx()*window.Dy())
 	return s.Decode(s.pix, 4*window.Dx(), window)
 }
 
-func (f *byteFrame) share(s *sharedSource) { s.pix = f.Pix }
+func (f *ByteFrame) share(s *sharedSource) { s.pix = f.Pix }
 
-func (f *byteFrame) lend(s *Sample) {
-	s.Image = (*Image)(&f.Image)
+func (f *ByteFrame) lend(s *Lent) {
+	s.Image = &f.Image
 	s.pix = [2][]uint8{f.Pix, f.Spare.Pix}
 }
 
-func (f *byteFrame) takeBack(s *Sample) { bothOwn(s.pix, &f.Pix, &f.Spare.Pix) }
+func (f *ByteFrame) takeBack(s *Lent) { bothOwn(s.pix, &f.Pix, &f.Spare.Pix) }
 
-func (f *byteFrame) finish(s *Sample, want image.Point, varies bool) error {
+func (f *ByteFrame) finish(s *Lent, want image.Point, varies bool) error {
 	m := s.Image
-	if m != (*Image)(&f.Image) && m != (*Image)(&f.Spare) {
+	if m != &f.Image && m != &f.Spare {
 		return errors.New("set Sample.Image to an image of its own: want the Image that was there, or one that Sample.New has made")
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Width < 1 || m.Height < 1 || len(m.Pix) != 4*m.Width*m.Height {
 		return fmt.Errorf("made %s, want %s: a step that changes the size has a method Size", sizeOf(m.Width, m.Height, len(m.Pix)), sizeOf(want.X, want.Y, 4*want.X*want.Y))
 	}
-	if m == (*Image)(&f.Spare) {
+	if m == &f.Spare {
 		f.Swap()
 	}
 	return nil

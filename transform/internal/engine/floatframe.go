@@ -1,4 +1,4 @@
-package transform
+package engine
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func (f *floatFrame) Begin(src source.Image) {
 func (f *floatFrame) cost() int { return f.Channels() }
 
 // Open asks the source what it has, unless the steps have begun.
-func (f *floatFrame) Open(e *engine) error {
+func (f *floatFrame) Open(e *Engine) error {
 	if e.inside {
 		return nil
 	}
@@ -72,22 +72,22 @@ func (f *floatFrame) needs(v *view) image.Rectangle {
 	return image.Rect(f.x.Lo, f.y.Lo, f.x.Hi, f.y.Hi).Add(v.window.Min)
 }
 
-func (f *floatFrame) prepare(e *engine) error {
-	v := &e.view
-	if err := f.Open(e); err != nil || v.part.Empty() {
+func (f *floatFrame) prepare(e *Engine) error {
+	v := &e.View
+	if err := f.Open(e); err != nil || v.Part.Empty() {
 		return err
 	}
 	need := f.needs(v)
 	if err := f.pixels(e, need); err != nil {
 		return err
 	}
-	e.slot.Stage(dataset.StageResample)
+	e.Slot.Stage(dataset.StageResample)
 	ax, _ := v.axes()
 	if !ax.Reverse && ax.In == ax.Out {
 		f.mid, f.stride, f.layer = f.pix, f.pitch, f.plane
 		return nil
 	}
-	w, h := v.part.Dx(), need.Dy()
+	w, h := v.Part.Dx(), need.Dy()
 	f.wide = raster.GrowFloats(f.wide, w*h*f.Channels())
 	f.mid, f.stride, f.layer = f.wide, w, w*h
 	for c := range f.Channels() {
@@ -100,12 +100,12 @@ func (f *floatFrame) prepare(e *engine) error {
 }
 
 // pixels makes f.pix the current image's values in r.
-func (f *floatFrame) pixels(e *engine, r image.Rectangle) error {
+func (f *floatFrame) pixels(e *Engine, r image.Rectangle) error {
 	if e.inside {
 		f.pix, f.pitch, f.plane = f.Pix[r.Min.Y*f.Width+r.Min.X:], f.Width, f.Width*f.Height
 		return nil
 	}
-	if err := e.check(r.Dx(), r.Dy()); err != nil {
+	if err := e.Check(r.Dx(), r.Dy()); err != nil {
 		return err
 	}
 	f.window = raster.GrowFloats(f.window, f.Channels()*r.Dx()*r.Dy())
@@ -113,7 +113,7 @@ func (f *floatFrame) pixels(e *engine, r image.Rectangle) error {
 	return e.src.(source.Values).DecodeValues(f.window, r)
 }
 
-func (f *floatFrame) draw(v *view, w, h int) {
+func (f *floatFrame) Draw(v *view, w, h int) {
 	f.Spare.Resize(f.Channels(), w, h)
 	for c := range f.Channels() {
 		plane := f.Spare.Plane(c)
@@ -125,7 +125,7 @@ func (f *floatFrame) draw(v *view, w, h int) {
 
 // rowOf writes row y of channel c of the canvas.
 func (f *floatFrame) rowOf(v *view, dst []float32, c, y int) {
-	if y < v.at.Min.Y || y >= v.at.Max.Y || v.at.Min.X > 0 || v.at.Max.X < v.canvas.X {
+	if y < v.at.Min.Y || y >= v.at.Max.Y || v.at.Min.X > 0 || v.at.Max.X < v.Canvas.X {
 		fillFloats(dst, f.Filling(c))
 	}
 	if y < v.at.Min.Y || y >= v.at.Max.Y {
@@ -148,34 +148,34 @@ func fillFloats(dst []float32, v float32) {
 	}
 }
 
-func (f *floatFrame) store(l *lane, out []byte, r *rand.Rand) error {
-	o, v := &l.output, &l.engine.view
-	if err := o.holds(f.Dtype); err != nil {
+func (f *floatFrame) Store(l *lane, out []byte, r *rand.Rand) error {
+	o, v := &l.output, &l.Engine.View
+	if err := o.Holds(f.Dtype); err != nil {
 		return err
 	}
-	direct := o.dtype == dataset.Float32 && o.planar()
-	f.row = raster.GrowFloats(f.row, o.w)
-	for c := range o.channels {
+	direct := o.Dtype == dataset.Float32 && o.Planar()
+	f.row = raster.GrowFloats(f.row, o.W)
+	for c := range o.Channels {
 		from := c
-		if o.reversed && o.channels == 3 {
+		if o.Reversed && o.Channels == 3 {
 			from = o.from[c]
 		}
-		for y := range o.h {
+		for y := range o.H {
 			row := f.row
 			if direct {
-				row = dense.Values[float32](out)[(c*o.h+y)*o.w:][:o.w]
+				row = dense.Values[float32](out)[(c*o.H+y)*o.W:][:o.W]
 			}
 			f.rowOf(v, row, from, y)
-			if o.float {
-				l.deep.scale(o, row, c, f.Dtype)
+			if o.Float {
+				l.Deep.scale(o, row, c, f.Dtype)
 			}
 			if !direct {
 				o.storeRow(out, row, c, y)
 			}
 		}
 	}
-	size := o.dtype.Size()
-	o.blank(l.engine.shown, func(from, to int) { clear(out[from*size : to*size]) })
+	size := o.Dtype.Size()
+	o.blank(l.Engine.Shown, func(from, to int) { clear(out[from*size : to*size]) })
 	switch {
 	case o.full != nil:
 		o.full.erase(o, dense.Values[float32](out), r)
@@ -199,28 +199,28 @@ func (f *floatFrame) share(s *sharedSource) {
 	s.channels, s.dtype, s.known, s.values = f.Channels(), f.Dtype, true, f.Pix
 }
 
-func (f *floatFrame) lend(s *Sample) {
-	s.Planes = (*Planes)(&f.Planes)
+func (f *floatFrame) lend(s *Lent) {
+	s.Planes = &f.Planes
 	s.values = [2][]float32{f.Pix, f.Spare.Pix}
 	s.channels, s.dtype = f.Channels(), f.Dtype
 }
 
-func (f *floatFrame) takeBack(s *Sample) { bothOwn(s.values, &f.Pix, &f.Spare.Pix) }
+func (f *floatFrame) takeBack(s *Lent) { bothOwn(s.values, &f.Pix, &f.Spare.Pix) }
 
-func (f *floatFrame) finish(s *Sample, want image.Point, varies bool) error {
+func (f *floatFrame) finish(s *Lent, want image.Point, varies bool) error {
 	m := s.Planes
-	if m != (*Planes)(&f.Planes) && m != (*Planes)(&f.Spare) {
+	if m != &f.Planes && m != &f.Spare {
 		return errors.New("set Sample.Planes to planes of its own: want the Planes that were there, or those that Sample.NewPlanes has made")
 	}
-	if err := (*raster.Planes)(m).Check(); err != nil {
+	if err := m.Check(); err != nil {
 		return err
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Channels != s.channels || m.Dtype != s.dtype {
 		return fmt.Errorf("made %s, want %s of %s of %s: a step that changes the size has a method Size",
-			(*raster.Planes)(m).Describe(), figures.Count(s.channels, "channel", "channels"), figures.Pixels(want.X, want.Y), s.dtype.String())
+			m.Describe(), figures.Count(s.channels, "channel", "channels"), figures.Pixels(want.X, want.Y), s.dtype.String())
 	}
 	raster.DepthOf(m.Dtype).Settle(m.Pix)
-	if m == (*Planes)(&f.Spare) {
+	if m == &f.Spare {
 		f.Swap()
 	}
 	return nil

@@ -1,4 +1,4 @@
-package transform
+package engine
 
 import (
 	"image"
@@ -23,7 +23,7 @@ type axis []shift
 // A shift is one move along an axis of n pixels.
 type shift struct {
 	how   shiftKind
-	mode  PadMode
+	mode  raster.PadMode
 	n     int     // pixels before the move
 	by    int     // of crops and pads: where the result begins
 	scale float32 // of resizes: pixels before per pixel after
@@ -41,17 +41,17 @@ const (
 // Begin starts with an image of w×h.
 func (t *track) Begin() { t.axes[0], t.axes[1] = t.axes[0][:0], t.axes[1][:0] }
 
-func (t *track) crop(r image.Rectangle, w, h int) {
+func (t *track) Crop(r image.Rectangle, w, h int) {
 	t.axes[0].add(shift{how: shiftCrop, n: w, by: r.Min.X}, r.Dx())
 	t.axes[1].add(shift{how: shiftCrop, n: h, by: r.Min.Y}, r.Dy())
 }
 
-func (t *track) pad(frame image.Rectangle, w, h int, mode PadMode) {
+func (t *track) Pad(frame image.Rectangle, w, h int, mode raster.PadMode) {
 	t.axes[0].add(shift{how: shiftPad, mode: mode, n: w, by: frame.Min.X}, frame.Dx())
 	t.axes[1].add(shift{how: shiftPad, mode: mode, n: h, by: frame.Min.Y}, frame.Dy())
 }
 
-func (t *track) flip(k, n int) { t.axes[k].add(shift{how: shiftFlip, n: n}, n) }
+func (t *track) Flip(k, n int) { t.axes[k].add(shift{how: shiftFlip, n: n}, n) }
 
 func (t *track) resize(w, h, toW, toH int) {
 	t.axes[0].add(shift{how: shiftResize, n: w, scale: float32(w) / float32(toW)}, toW)
@@ -104,7 +104,7 @@ func (s shift) back(index []int32) {
 			at = min(int(math.Floor(float64(float32(at)*s.scale))), s.n-1)
 		case shiftPad:
 			if at < 0 || at >= s.n {
-				at = raster.PadMode(s.mode).Index(at, s.n)
+				at = s.mode.Index(at, s.n)
 			}
 		}
 		if at < 0 || at >= s.n {

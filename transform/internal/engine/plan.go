@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/codec/tiff"
+	"github.com/penstock-go/penstock/transform/internal/source"
+)
+
+// A Plan is what becomes of an image: operations in order, and how the last image is stored.
+type Plan struct {
+	Field   string // of the images
+	Limit   int    // the most pixels that an image may have
+	Pillow  int    // the version of Pillow whose resizing this is
+	Cut     bool   // JPEG files may end too early
+	Upright bool   // images are rotated by their orientation
+	Hands   int    // the most goroutines that work on one image, if Parallel was there
+	Formats []source.Format
+	Codecs  []tiff.Codec // that Decompressor has added
+	Deep    *DeepPlan    // with Depth16; otherwise nil
+	Ops     []Operation
+	Output  Output
+	Ragged  bool
+	Sizes   string // the field of Sizes, if there is one
+	Moves   bool   // boxes, masks or keypoints move with the image
+	Views   []Views
+	Crops   int // how many FiveCrop or TenCrop makes, if it was there
+}
+
+// An Operation is one step of a program.
+type Operation interface {
+	Do(e *Engine, r *rand.Rand) error
+}
+
+// A leading is an operation that needs no pixels.
+type leading interface{ Leads() }
+
+// A DeepPlan is what a plan has with Depth16.
+type DeepPlan struct {
+	Text     string // the setting as it prints
+	Channels int
+	Fill     []float32
+	Norms    []ChannelNorm
+}
+
+// Copy is a plan for steps of their own, such as those of Views.
+func (d *DeepPlan) Copy() *DeepPlan {
+	if d == nil {
+		return nil
+	}
+	return &DeepPlan{Text: d.Text, Channels: d.Channels, Fill: d.Fill}
+}
+
+// A ChannelNorm is a Normalize: numbers per channel, or one for all.
+type ChannelNorm struct{ Mean, Std []float32 }

@@ -71,7 +71,7 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 		return names[a] + "+"
 	}
 	choices := func(step Step) func() string {
-		p, err := compile([]Item{step})
+		p, err := compile(nil, []Item{step})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,32 +97,37 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	var vectors raster.Field
 	corner := func(i int) func() string {
 		return func() string {
-			c := RandomPerspective(0.5, 1).(perspective).Draw(30, 20, r)[i]
+			c := RandomPerspective(0.5, 1).made().DrawCorners(30, 20, r)[i]
 			return fmt.Sprintf("%d,%d", c.X, c.Y)
 		}
 	}
-	moves := RandomAffine(-30, 60, Translate(0.1, 0.3), Scale(0.5, 2), Shear(-10, 20, 5, 15)).(affine)
+	noise, err := compile(nil, []Item{GaussianNoise(0.05, 0.1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves := RandomAffine(-30, 60, Translate(0.1, 0.3), Scale(0.5, 2), Shear(-10, 20, 5, 15)).made()
 	sides := map[string]func() string{
-		"RandAugment":        func() string { return label(RandAugment(2, 9).(randAugmenting).Draw(64, 48, r)) },
-		"TrivialAugmentWide": func() string { return label(TrivialAugmentWide().(trivialAugmenting).Draw(64, 48, r)) },
+		"RandAugment":        func() string { return label(RandAugment(2, 9).made().DrawAugmentation(64, 48, r)) },
+		"TrivialAugmentWide": func() string { return label(TrivialAugmentWide().made().DrawAugmentation(64, 48, r)) },
 		"TrivialAugmentWide rotation": func() string {
 			for {
-				if a, m := TrivialAugmentWide(NumMagnitudeBins(7)).(trivialAugmenting).Draw(64, 48, r); a == raster.Rotation {
+				if a, m := TrivialAugmentWide(NumMagnitudeBins(7)).made().DrawAugmentation(64, 48, r); a == raster.Rotation {
 					return fmt.Sprintf("%.1f", m)
 				}
 			}
 		},
-		"RandomAffine angle":            func() string { return bucket(moves.Draw(60, 40, r).Angle, -30, 60, 20) },
-		"RandomAffine x":                func() string { return bucket(moves.Draw(60, 40, r).MoveX, -6.5, 6.5, 13) },
-		"RandomAffine y":                func() string { return bucket(moves.Draw(60, 40, r).MoveY, -12.5, 12.5, 25) },
-		"RandomAffine scale":            func() string { return bucket(moves.Draw(60, 40, r).Scale, 0.5, 2, 20) },
-		"RandomAffine shear x":          func() string { return bucket(moves.Draw(60, 40, r).ShearX, -10, 20, 20) },
-		"RandomAffine shear y":          func() string { return bucket(moves.Draw(60, 40, r).ShearY, 5, 15, 20) },
+		"RandomAffine angle":            func() string { return bucket(moves.DrawAffinity(60, 40, r).Angle, -30, 60, 20) },
+		"RandomAffine x":                func() string { return bucket(moves.DrawAffinity(60, 40, r).MoveX, -6.5, 6.5, 13) },
+		"RandomAffine y":                func() string { return bucket(moves.DrawAffinity(60, 40, r).MoveY, -12.5, 12.5, 25) },
+		"RandomAffine scale":            func() string { return bucket(moves.DrawAffinity(60, 40, r).Scale, 0.5, 2, 20) },
+		"RandomAffine shear x":          func() string { return bucket(moves.DrawAffinity(60, 40, r).ShearX, -10, 20, 20) },
+		"RandomAffine shear y":          func() string { return bucket(moves.DrawAffinity(60, 40, r).ShearY, 5, 15, 20) },
 		"RandomPerspective upper left":  corner(0),
 		"RandomPerspective lower right": corner(2),
 		"GaussianNoise": func() string {
 			e, f := onePixel(100, 100, 100)
-			if err := (noise{nil, 0.05, 0.1}).edit(e, r); err != nil {
+			e.Slot = slot
+			if err := noise.Ops[0].Do(e, r); err != nil {
 				t.Fatal(err)
 			}
 			return bucket(float64(f.Pix[0]), 20, 200, 30)
@@ -133,7 +138,7 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 			return string(f.Pix[:3])
 		},
 		"RandomPhotometricDistort": func() string {
-			_, does, _ := RandomPhotometricDistort(0.3).(distortion).Draw(r)
+			_, does, _ := RandomPhotometricDistort(0.3).made().DrawDistortion(r)
 			text := ""
 			for _, d := range does {
 				text += map[bool]string{false: "-", true: "+"}[d]
@@ -148,9 +153,9 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 			vectors.Draw(9, 8, 50, 1.5, r)
 			return bucket(float64(vectors.Y[3*9+7]), -16, 16, 20)
 		},
-		"AugMix own weight":  func() string { return bucket(float64(AugMix(Alpha(0.7)).(augMixing).Draw(nil, r)[0]), 0, 1, 20) },
-		"AugMix first chain": func() string { return bucket(float64(AugMix(Alpha(2)).(augMixing).Draw(nil, r)[1]), 0, 1, 20) },
-		"AugMix":             func() string { return label(AugMix(AllOps(false)).(augMixing).augmentation(64, 48, r)) },
+		"AugMix own weight":  func() string { return bucket(float64(AugMix(Alpha(0.7)).made().DrawWeights(nil, r)[0]), 0, 1, 20) },
+		"AugMix first chain": func() string { return bucket(float64(AugMix(Alpha(2)).made().DrawWeights(nil, r)[1]), 0, 1, 20) },
+		"AugMix":             func() string { return label(AugMix(AllOps(false)).made().DrawMixed(64, 48, r)) },
 		"RandomApply":        choices(RandomApply(0.3, mark(0))),
 		"RandomChoice":       choices(RandomChoice(mark(0), mark(1), mark(2), P(1, 0, 2.5))),
 		"RandomOrder":        choices(RandomOrder(mark(0), mark(1), mark(2))),
@@ -158,7 +163,7 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	for p, name := range []string{"imagenet", "cifar10", "svhn"} {
 		sides["AutoAugment "+name] = func() string {
 			text := ""
-			for _, o := range AutoAugment(Policy(p)).(autoAugmenting).Draw(r) {
+			for _, o := range AutoAugment(Policy(p)).made().DrawPair(r) {
 				if r.Float64() < o.P {
 					space := raster.UsualScheme(10)
 					text += label(o.Of, space.Draw(o.Of, o.Bin, 64, 48, r))

@@ -20,7 +20,7 @@ func TestErrorsOfNumbersNameAllChoices(t *testing.T) {
 	} {
 		for n := uint8(0); ; n++ {
 			s, name := c.step(n)
-			_, err := compile(s)
+			_, err := compile(nil, s)
 			if err != nil {
 				if err.Error() != c.want {
 					t.Errorf("got  %v\nwant %s", err, c.want)

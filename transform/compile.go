@@ -1,16 +1,18 @@
 package transform
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"image"
 	"runtime"
-	"strings"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/slots"
 	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/program"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
@@ -23,7 +25,7 @@ import (
 // steady state nothing is allocated for pixels and for JPEG, PNG, GIF, BMP, TIFF and PNM
 // files. WebP files need memory for every image.
 type Compiled struct {
-	*program
+	program *program.Program
 	field   dataset.Field
 	pool    *engine.Pool
 	samples *samples // with Inputs; then it has no lanes
@@ -36,33 +38,24 @@ type Compiled struct {
 func Compile(list ...Item) (*Compiled, error) {
 	c, err := compiledOf(list)
 	if err != nil {
-		return nil, within("transform", err)
+		return nil, program.InPackage(err)
 	}
 	return c, nil
 }
 
 func compiledOf(list []Item) (*Compiled, error) {
-	p, err := compile(list)
+	p, err := compile(nil, list)
 	if err != nil {
 		return nil, err
 	}
-	if p.inputs != nil {
+	if p.Inputs != nil {
 		several, err := withInputs(p)
 		if err != nil {
 			return nil, err
 		}
 		return &Compiled{program: p, samples: several}, nil
 	}
-	if len(p.groups) > 0 && p.Crops == 0 {
-		return nil, errors.New("Views: only for Images, and for Compile with Inputs: here an image has one result")
-	}
-	if p.annotated.any() {
-		return nil, fmt.Errorf("%s: only for Images, and for Compile with Inputs: here the image is alone", strings.Join(p.annotated.calls(), ", "))
-	}
-	if err := p.findFields(nil); err != nil {
-		return nil, err
-	}
-	field, err := p.resultOf(0, 0)
+	field, err := p.Alone()
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +78,13 @@ func (c *Compiled) String() string {
 		return c.samples.pipeline.String()
 	}
 	text := fmt.Sprintf("file or pixels → %v\n", c.field)
-	if c.Hands > 1 {
-		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.Hands)
+	if c.program.Hands > 1 {
+		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.program.Hands)
 	}
-	for _, line := range c.lines {
+	for _, line := range c.program.Lines {
 		text += "  " + line + "\n"
 	}
-	return text + "  store     " + c.Output.String()
+	return text + "  store     " + c.program.Output.String()
 }
 
 // Into applies the steps to an image and writes the result to dst. The result must
@@ -105,7 +98,7 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 	if c.field.Dtype != dataset.Float32 {
 		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", c.field.Dtype)
 	}
-	if c.Ragged {
+	if c.program.Ragged {
 		return errRagged
 	}
 	if len(dst) != c.field.Elements() {
@@ -121,7 +114,7 @@ func (c *Compiled) IntoBytes(dst []byte, from Source) error {
 	if c.samples != nil {
 		return errSamples
 	}
-	if c.Ragged {
+	if c.program.Ragged {
 		return errRagged
 	}
 	if len(dst) != c.field.Bytes() {
@@ -161,4 +154,111 @@ func RGB(pix []uint8, w, h int) Source {
 func (s Source) Seed(seed uint64) Source {
 	s.in.Seed = seed
 	return s
+}
+
+// Append applies the steps to an image, and appends the result to dst: all values
+// of an image of height×width pixels. The result must be float32, as for
+// [Compiled.Into]. Its size may vary from image to image if the steps have [Ragged].
+// After an error the result is dst.
+func (c *Compiled) Append(dst []float32, from Source) (values []float32, height, width int, err error) {
+	if c.samples != nil {
+		return dst, 0, 0, errSamples
+	}
+	if c.field.Dtype != dataset.Float32 {
+		return dst, 0, 0, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", c.field.Dtype)
+	}
+	if len(c.program.Views) > 0 {
+		return dst, 0, 0, fmt.Errorf("transform: append: %v makes several images: use Into", c.program.Cropping)
+	}
+	return c.pool.Append(dst, from.in)
+}
+
+// samples are what a Compiled with Inputs has.
+type samples struct {
+	pipeline *Pipeline
+	readers  chan *singleReader
+}
+
+func withInputs(p *program.Program) (*samples, error) {
+	x, err := over(p, engine.Given(p.Inputs))
+	if err != nil {
+		return nil, err
+	}
+	c := &samples{pipeline: x, readers: make(chan *singleReader, runtime.GOMAXPROCS(0))}
+	for range cap(c.readers) {
+		c.readers <- nil
+	}
+	return c, nil
+}
+
+// IntoSample applies the steps to the sample in from, and writes the result to dst, if the steps
+// have [Inputs]. Both are made by [dataset.NewSlot]: from with the fields of Inputs, dst with those of
+// Spec, and both can be used again. Equal seeds give equal random numbers. After an error
+// the content of dst is undefined.
+//
+// Cells of from that the steps do not change are copied.
+func (c *Compiled) IntoSample(dst, from dataset.Slot, seed uint64) error {
+	if c.samples == nil {
+		return errors.New("transform: into: the steps are for images alone: want Inputs")
+	}
+	return c.samples.Into(dst, from, seed)
+}
+
+func (c *samples) Into(dst, from dataset.Slot, seed uint64) error {
+	if err := checkSlot("the result", dst, c.pipeline.Spec()); err != nil {
+		return err
+	}
+	if err := checkSlot("the sample", from, c.pipeline.Dataset.Spec()); err != nil {
+		return err
+	}
+	r := <-c.readers
+	returns := false
+	defer func() {
+		if !returns { // runtime.Goexit in a user's step
+			r = nil
+		}
+		c.readers <- r
+	}()
+	err := error(nil)
+	if r == nil {
+		r, err = c.Open()
+	}
+	if err == nil {
+		r.given.From = from
+		r.draw.Reset(seed, 0, 0)
+		err = r.Place(context.Background(), 0, dataset.Slot(slots.New(slots.Slot(dst).Cells(), &r.draw)))
+		r.given.From = dataset.Slot{}
+	}
+	returns = true
+	return err
+}
+
+func (c *samples) Open() (*singleReader, error) {
+	opened, err := c.pipeline.Open()
+	if err != nil {
+		return nil, err
+	}
+	r := opened.(*engine.Reader)
+	return &singleReader{Reader: r, given: r.Inner.(*engine.GivenReader)}, nil
+}
+
+// A singleReader applies the steps to one sample at a time.
+type singleReader struct {
+	*engine.Reader
+	given *engine.GivenReader
+	draw  slots.Draw
+}
+
+// checkSlot is the error of a slot that does not have the cells of spec.
+func checkSlot(what string, s dataset.Slot, spec dataset.Spec) error {
+	if s.Len() != len(spec) {
+		return fmt.Errorf("transform: %s has %d fields, want %v", what, s.Len(), spec)
+	}
+	for k, f := range spec {
+		c := s.Cell(k)
+		if n := len(c.Bytes()); c.Ragged() != f.Ragged || n%f.Bytes() != 0 || !f.Ragged && n != f.Bytes() {
+			return fmt.Errorf("transform: %s has a cell of %d bytes for field %v", what, n, f)
+		}
+	}
+	return nil
 }

@@ -89,7 +89,7 @@ func TestSingleImageComesFromPixelsToo(t *testing.T) {
 	sub := m.(interface {
 		SubImage(image.Rectangle) image.Image
 	}).SubImage(part)
-	want := dataset.ValuesOf[uint8](result(t, encoded(data), cut{part}, Resize(12), CenterCrop(8), PILToTensor()))
+	want := dataset.ValuesOf[uint8](result(t, encoded(data), cut(part), Resize(12), CenterCrop(8), PILToTensor()))
 	if err := c.IntoBytes(got[1], Decoded(sub)); err != nil || !bytes.Equal(got[1], want) {
 		t.Errorf("a part of an image gives other pixels than the crop, or %v", err)
 	}

@@ -3,224 +3,92 @@ package transform
 import (
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
-	"slices"
 
-	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/program"
 )
 
-// RandomApply applies all of the steps with probability p, else none of them:
-// torchvision's RandomApply, whose default is 0.5.
+// RandomApply applies all of the steps with probability p, else none of them: torchvision's RandomApply, whose
+// default is 0.5.
 //
-// As in [RandomChoice] and [RandomOrder], the steps are those that change the image,
-// such as crops, [ColorJitter], [Apply], [Apply], [Compose] and further random steps. Settings
-// and steps that say what the result is, such as [ToTensor], are not among them. The draw is made
-// once per sample. Steps that are not drawn cost nothing: the window that is decoded
-// is that of the steps drawn.
+// As in [RandomChoice] and [RandomOrder], the steps are those that change the image, such as crops, [ColorJitter],
+// [Apply], [Apply], [Compose] and further random steps. Settings and steps that say what the result is, such as
+// [ToTensor], are not among them. The draw is made once per sample. Steps that are not drawn cost nothing: the window
+// that is decoded is that of the steps drawn.
 func RandomApply(p float64, several ...Step) Step {
-	return control{call: named("RandomApply", slices.Concat([]any{p}, figures.Anys(several))...), p: p, branches: []list{{nil, several}}}
+	return step{program.With(program.RandomApply, stepsOf(several), nil, p)}
 }
 
-// RandomChoice applies one of the steps, drawn with equal probability or by the option [P]. Use
-// [Compose] for a choice of several steps: torchvision's RandomChoice.
+// RandomChoice applies one of the steps, drawn with equal probability or by the option [P]. Use [Compose] for a
+// choice of several steps: torchvision's RandomChoice.
 func RandomChoice(list ...Item) Step {
 	several, options, err := divide(list)
-	c := choosing{calling("RandomChoice", keyWeights, arguments{}, options, figures.Anys(several)...), several}
-	c.mistake = errors.Join(err, c.mistake)
-	return c
-}
-
-type choosing struct {
-	*call
-	several []Step
-}
-
-func (s choosing) brief() string { return s.short(len(s.several)) }
-
-func (s choosing) add(p *program) error {
-	c := control{call: s.call, branches: one(s.several)}
-	if s.weights != nil && len(s.weights) != len(s.several) {
-		return fmt.Errorf("want a P per step, not %d for %d", len(s.weights), len(s.several))
-	}
-	sum := 0.0
-	for i := range s.several {
-		w := 1.0
-		if s.weights != nil {
-			w = s.weights[i]
-		}
-		if !(w >= 0 && w < math.Inf(1)) {
-			return errors.New("want finite numbers of P, 0 or more")
-		}
-		sum += w
-		c.sums = append(c.sums, sum)
-	}
-	if len(s.several) > 0 && !(sum > 0 && sum < math.Inf(1)) {
-		return errors.New("want a P with a finite sum above 0")
-	}
-	return c.add(p)
+	return step{program.With(program.RandomChoice, several, options).Wrong(err)}
 }
 
 // RandomOrder applies all of the steps in random order: torchvision's RandomOrder.
 func RandomOrder(several ...Step) Step {
-	return control{call: named("RandomOrder", figures.Anys(several)...), branches: one(several)}
+	return step{program.With(program.RandomOrder, stepsOf(several), nil)}
 }
 
-// one makes a branch of each step.
-func one(several []Step) []list {
-	branches := make([]list, len(several))
-	for i, s := range several {
-		branches[i] = list{nil, []Step{s}}
-	}
-	return branches
+// Compose combines several steps into one, as torchvision's Compose does. Use it for presets of your own.
+func Compose(several ...Step) Step { return step{program.With(program.Compose, stepsOf(several), nil)} }
+
+// ImageNetMean and ImageNetStd are the means and standard deviations with which
+// torchvision's models were trained. They are for red, green and blue, with values
+// from 0 to 1. Steps copy them: a change has no effect on steps that exist
+// already.
+var (
+	ImageNetMean = []float32{0.485, 0.456, 0.406}
+	ImageNetStd  = []float32{0.229, 0.224, 0.225}
+)
+
+// Eval is torchvision's list of steps for evaluation: Resize(n), CenterCrop(size), ToTensor(),
+// Normalize([ImageNetMean], [ImageNetStd]). Here n is size·256/224, rounded, so 256 for Eval(224). Another
+// [Normalize] after it is an error. For other means, list these steps yourself.
+func Eval(size int) Step {
+	return presetOf("Eval", size, program.MaxSide/2, Resize((size*256+112)/224), CenterCrop(size), ToTensor(), Normalize(ImageNetMean, ImageNetStd))
 }
 
-// A control runs branches of steps as its draw says.
-type control struct {
-	*call
-	p        float64   // of RandomApply
-	sums     []float64 // of RandomChoice: the sums of the weights up to each branch
-	branches []list
+// Train is torchvision's list of steps for training: RandomResizedCrop(size), RandomHorizontalFlip(0.5), ToTensor(),
+// Normalize([ImageNetMean], [ImageNetStd]). As with [Eval], another [Normalize] after it is an error.
+func Train(size int) Step {
+	return presetOf("Train", size, program.MaxSide, RandomResizedCrop(size), RandomHorizontalFlip(0.5), ToTensor(), Normalize(ImageNetMean, ImageNetStd))
 }
 
-func (s control) brief() string {
-	switch {
-	case s.name != "RandomApply":
-		return s.short(len(s.branches))
-	case len(s.branches[0].steps) > 0:
-		return figures.Call(s.name, s.p, "…")
-	}
-	return s.String()
+// Preset is [Compose] of steps that normalise for a certain model: another [Normalize] after it is an error. It
+// prints as name, without the steps.
+func Preset(name string, several ...Step) Step {
+	return step{program.With(program.Preset, stepsOf(several), nil).Named(name)}
 }
 
-func (s control) add(p *program) error {
-	if err := errors.Join(p.beforeTensor(), figures.CheckProbability(s.p)); err != nil {
-		return err
+// presetOf is a preset with a size of 1 to most.
+func presetOf(name string, size, most int, several ...Step) Step {
+	c := program.With(program.Preset, stepsOf(several), nil).Named(fmt.Sprintf("%s(%d)", name, size))
+	if size < 1 || size > most {
+		c.Wrong(errors.New("want a positive size"))
 	}
-	if len(s.branches) == 0 || s.name == "RandomApply" && len(s.branches[0].steps) == 0 {
-		return errors.New("want at least one step")
-	}
-	op := &controlling{control: s, ops: make([][]engine.Operation, len(s.branches))}
-	lazy, how := true, crops
-	wrong := false
-	for i, b := range s.branches {
-		inner := &program{nested: true, Plan: engine.Plan{Output: p.Output, Deep: p.Deep}, annotated: p.annotated}
-		inner.addAll(b.steps)
-		if err := within(s.brief(), errors.Join(inner.errs...)); err != nil {
-			p.errs, wrong = append(p.errs, err), true
-		}
-		op.ops[i] = inner.Ops
-		p.samplings = append(p.samplings, inner.samplings...)
-		lazy = lazy && !inner.pixels
-		how = max(how, inner.how)
-	}
-	if wrong {
-		return nil
-	}
-	if lazy {
-		p.join(s.String(), how)
-	} else {
-		p.pause("augment   " + s.String())
-	}
-	p.Ops = append(p.Ops, op)
-	return nil
+	return step{c}
 }
 
-// controlling is the operation of a control.
-type controlling struct {
-	control
-	ops [][]engine.Operation
-}
-
-func (c *controlling) Do(e *engine.Engine, r *rand.Rand) error {
-	switch c.name {
-	case "RandomApply":
-		if r.Float64() >= c.p {
-			return nil
-		}
-		return engine.DoAll(c.ops[0], e, r)
-	case "RandomChoice":
-		sum := c.sums[len(c.sums)-1]
-		at := min(r.Float64()*sum, math.Nextafter(sum, 0))
-		i := 0
-		for i < len(c.sums)-1 && at >= c.sums[i] {
-			i++
-		}
-		return engine.DoAll(c.ops[i], e, r)
-	}
-	// The order is above those of the steps that this one is in.
-	bottom := len(e.Order)
-	defer func() { e.Order = e.Order[:bottom] }()
-	for i := range c.ops {
-		e.Order = append(e.Order, i)
-		j := bottom + r.IntN(i+1)
-		e.Order[bottom+i], e.Order[j] = e.Order[j], e.Order[bottom+i]
-	}
-	for i := range c.ops {
-		if err := engine.DoAll(c.ops[e.Order[bottom+i]], e, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// after is the size after the steps if it is the same for all draws.
-func (c *controlling) after(w, h int) (int, int) {
-	switch c.name {
-	case "RandomApply":
-		if aw, ah := sizeAfter(c.ops[0], w, h); aw == w && ah == h {
-			return w, h
-		}
-		return 0, 0
-	case "RandomChoice":
-		aw, ah := sizeAfter(c.ops[0], w, h)
-		for _, ops := range c.ops[1:] {
-			if bw, bh := sizeAfter(ops, w, h); bw != aw || bh != ah {
-				return 0, 0
-			}
-		}
-		return aw, ah
-	}
-	// If only one step changes the size, the order does not matter.
-	changing := -1
-	for i, ops := range c.ops {
-		if keepsSizes(ops) {
-			continue
-		}
-		if changing >= 0 {
-			return 0, 0
-		}
-		changing = i
-	}
-	if changing < 0 {
-		return w, h
-	}
-	return sizeAfter(c.ops[changing], w, h)
-}
-
-// keepsSizes reports whether operations leave the size as it is.
-func keepsSizes(ops []engine.Operation) bool {
-	for _, op := range ops {
-		if _, ok := op.(sizing); !ok {
-			continue
-		}
-		for _, s := range [][2]int{{1009, 757}, {331, 1511}} { // sizes that no step is likely to have
-			if w, h := sizeAfter([]engine.Operation{op}, s[0], s[1]); w != s[0] || h != s[1] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// sizeAfter is the size after operations on an image of w×h. Zeros mean that it
-// varies.
-func sizeAfter(ops []engine.Operation, w, h int) (int, int) {
-	for _, op := range ops {
-		if s, ok := op.(sizing); ok {
-			w, h = s.after(w, h)
-		}
-	}
-	return w, h
+// Views makes n results of every image, each with draws of its own, as contrastive learning needs them: SimCLR takes
+// Views(2, …). The field of the result has the shape (n, 3, h, w), and a batch of b images (b, n, 3, h, w). All
+// results must have the same size.
+//
+// Several Views with fields of their own ([As]) make groups of different sizes, as multi-crop does (SwAV, DINO).
+// Every image is read and decoded once for all of them: the smallest window in which all their crops are.
+//
+// Steps that change the image or say what the result is must be among those of Views. Settings such as [Field],
+// [MaxPixels] and [ExifTranspose] are steps next to it, and so are [Boxes], [Mask], [Masks] and [KeyPoints]: the
+// annotations move with each view.
+//
+// With [FiveCrop] or [TenCrop] among its steps, every view has that many crops: the shape is (n, 5, 3, h, w). They
+// share the draws of their view.
+//
+// A fixed field of annotations has the shape (n, …) too. In a ragged one the rows of the first view come first, then
+// those of the second, and so on. How many each view has is in a further field, int64 (n): "boxes_counts" for boxes
+// named "boxes" and all fields With them. A group with a field of its own has its name before all of these:
+// "local_boxes" and "local_boxes_counts" in a group with As("local").
+func Views(n int, list ...Item) Step {
+	several, options, err := divide(list)
+	return step{program.With(program.Views, several, options, n).Wrong(err)}
 }

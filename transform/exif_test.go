@@ -23,11 +23,11 @@ func TestExifTransposeIsPillows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := result(t, encoded(data), ExifTranspose(), cut{image.Rect(0, 0, c.W, c.H)})
+		got := result(t, encoded(data), ExifTranspose(), cut(image.Rect(0, 0, c.W, c.H)))
 		if sum(got.Data()) != c.SHA {
 			t.Errorf("orientation %d: other pixels than Pillow's", c.Orientation)
 		}
-		got = result(t, encoded(data), ExifTranspose(), Resize([2]int{9, 7}), cut{image.Rect(1, 2, 6, 9)})
+		got = result(t, encoded(data), ExifTranspose(), Resize([2]int{9, 7}), cut(image.Rect(1, 2, 6, 9)))
 		if sum(got.Data()) != c.Small {
 			t.Errorf("orientation %d, resized: other pixels than Pillow's", c.Orientation)
 		}
@@ -41,7 +41,7 @@ func TestOrientationIsFoundWherePillowFindsIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := result(t, encoded(data), ExifTranspose(), cut{image.Rect(0, 0, c.W, c.H)})
+		got := result(t, encoded(data), ExifTranspose(), cut(image.Rect(0, 0, c.W, c.H)))
 		if sum(got.Data()) != c.SHA {
 			t.Errorf("%s: other pixels than Pillow's", c.Name)
 		}
@@ -57,7 +57,7 @@ func TestOrientationIsLeftAloneUnlessAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := cut{image.Rect(0, 0, 19, 13)}
+	whole := cut(image.Rect(0, 0, 19, 13))
 	if !bytes.Equal(dataset.ValuesOf[uint8](result(t, encoded(data), whole)), dataset.ValuesOf[uint8](result(t, encoded(plain), whole))) {
 		t.Error("the image was turned")
 	}
@@ -72,8 +72,8 @@ func TestExifTransposeTurnsValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, part := range []image.Rectangle{image.Rect(0, 0, c.W, c.H), image.Rect(1, 2, 6, 9)} {
-			pixels := dataset.ValuesOf[uint8](result(t, encoded(data), ExifTranspose(), cut{part}, PILToTensor()))
-			values := dataset.ValuesOf[uint16](result(t, encoded(data), Depth16(3), ExifTranspose(), cut{part}, PILToTensor()))
+			pixels := dataset.ValuesOf[uint8](result(t, encoded(data), ExifTranspose(), cut(part), PILToTensor()))
+			values := dataset.ValuesOf[uint16](result(t, encoded(data), Depth16(3), ExifTranspose(), cut(part), PILToTensor()))
 			for i, v := range pixels {
 				if values[i] != 257*uint16(v) {
 					t.Errorf("orientation %d, %v: value %d is %d, want %d", c.Orientation, part, i, values[i], 257*uint16(v))

@@ -32,7 +32,11 @@ func TestGeometryIsDrawnAsTorchvisions(t *testing.T) {
 	// lost by reading 200 of them.
 	most := math.Sqrt(-math.Log(0.5e-5)/2*(n+2000)/(n*2000)) + 0.5/200
 	for name, s := range steps {
-		got := drawnNumbers(t, s.(geometry), n)
+		p, err := compile(nil, []Item{Boxes("boxes", XYXY), s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := drawnNumbers(t, p.Ops[0], n)
 		for k, want := range quantiles[name] {
 			slices.Sort(got[k])
 			for _, v := range want {
@@ -54,7 +58,7 @@ func count(sorted []float64, v float64) int {
 }
 
 // drawnNumbers are what n draws of the step make of an image of 200×120 with boxes.
-func drawnNumbers(t *testing.T, s geometry, n int) (numbers [5][]float64) {
+func drawnNumbers(t *testing.T, s engine.Operation, n int) (numbers [5][]float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(17, 4))
 	boxes := []float32{10, 20, 60, 70, 100, 30, 180, 110, 5, 100, 25, 115}
@@ -65,7 +69,7 @@ func drawnNumbers(t *testing.T, s geometry, n int) (numbers [5][]float64) {
 		a := e.Annotations
 		a.W, a.H, a.Box, a.Points = 200, 120, slices.Clone(boxes), []engine.PointSet{{Xy: []float32{0, 0}, Step: 2}}
 		a.Moved.Begin()
-		if err := s.Move(&e, r); err != nil {
+		if err := s.Do(&e, r); err != nil {
 			t.Fatal(err)
 		}
 		left := 0

@@ -15,7 +15,6 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/testenv"
-	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
 // golden holds Pillow's results, which testdata/golden.py wrote.
@@ -103,17 +102,7 @@ func sum(pix any) string {
 }
 
 // cut is a step that crops to a rectangle.
-type cut struct{ image.Rectangle }
-
-func (c cut) item() {}
-
-func (c cut) String() string { return "cut" }
-
-func (c cut) add(p *program) error { return p.geometry(c, crops) }
-
-func (c cut) after(_, _ int) (w, h int) { return c.Dx(), c.Dy() }
-
-func (c cut) Move(e *engine.Engine, _ *rand.Rand) error { return e.Crop(c.Rectangle, [3]uint8{}) }
+func cut(r image.Rectangle) Step { return Crop(r.Min.Y, r.Min.X, r.Dy(), r.Dx()) }
 
 func TestResizeIsPillows(t *testing.T) { checkResize(t, "golden.json") }
 
@@ -126,7 +115,7 @@ func checkResize(t *testing.T, name string, more ...Item) {
 		filters[f.String()] = f
 	}
 	for _, c := range readGoldenOf(t, name).Resize {
-		steps := append(slices.Clone(more), Resize([2]int{c.RH, c.RW}, Interpolation(filters[c.Filter])), cut{image.Rect(c.Box[0], c.Box[1], c.Box[2], c.Box[3])})
+		steps := append(slices.Clone(more), Resize([2]int{c.RH, c.RW}, Interpolation(filters[c.Filter])), cut(image.Rect(c.Box[0], c.Box[1], c.Box[2], c.Box[3])))
 		if c.Flip {
 			steps = append(steps, RandomHorizontalFlip(1))
 		}
@@ -177,7 +166,7 @@ func TestFilesBecomePillowsRGB(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := dataset.ValuesOf[uint8](result(t, encoded(data), cut{image.Rect(0, 0, c.W, c.H)}))
+		got := dataset.ValuesOf[uint8](result(t, encoded(data), cut(image.Rect(0, 0, c.W, c.H))))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: other pixels than Pillow's", c.Name)
 		}

@@ -1,8 +1,13 @@
 package transform
 
 import (
+	"fmt"
 	"image"
 	"image/color"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // An Image is what a [Transform] edits: pixels of red, green and blue with 8 bits
@@ -41,4 +46,48 @@ func (m *Image) Set(x, y int, c color.Color) {
 	v := color.NRGBAModel.Convert(c).(color.NRGBA)
 	p := m.Pix[4*(y*m.Width+x):]
 	p[0], p[1], p[2] = v.R, v.G, v.B
+}
+
+// Planes is an image with any number of channels, as float32 values: one plane after the
+// other. It is what a [PlanesTransform] edits, and what a function of [Decoder] may return
+// for images of more than 8 bits or of more than 4 channels.
+type Planes struct {
+	// Pix holds Channels·Height·Width values. That of channel c in column x of row y is
+	// Pix[(c*Height+y)*Width+x].
+	Pix                     []float32
+	Channels, Width, Height int
+	// Dtype is the dtype in which the values were stored: dataset.Uint8, dataset.Uint16,
+	// dataset.Int16 or dataset.Float32. The zero value means dataset.Float32. Values of
+	// integers are whole numbers, up to 65535 for Uint16. Values of floats are usually from
+	// 0 to 1.
+	Dtype dataset.Dtype
+}
+
+// Plane is the plane of channel c, row by row.
+// It panics if there is no such channel.
+func (m *Planes) Plane(c int) []float32 {
+	if c < 0 || c >= m.Channels {
+		panic(fmt.Sprintf("transform: Plane(%d): want 0 to %d: the image has %s", c, m.Channels-1, figures.Count(m.Channels, "channel", "channels")))
+	}
+	n := m.Width * m.Height
+	return m.Pix[c*n : (c+1)*n : (c+1)*n]
+}
+
+// ColorModel is [color.NRGBA64Model].
+func (m *Planes) ColorModel() color.Model { return (*raster.Planes)(m).ColorModel() }
+
+// Bounds is the rectangle from (0, 0) to (Width, Height).
+func (m *Planes) Bounds() image.Rectangle { return (*raster.Planes)(m).Bounds() }
+
+// At is the colour of a pixel, for code that shows images. Channels 0, 1 and 2 are red, green and blue. With fewer
+// channels, the first one is grey. 0 is black, and the greatest number of Dtype, or 1.0, is white. Outside the image it
+// is black.
+func (m *Planes) At(x, y int) color.Color { return (*raster.Planes)(m).At(x, y) }
+
+// internally is an image as the packages below know it.
+func internally(m image.Image) image.Image {
+	if p, ok := m.(*Planes); ok {
+		return (*raster.Planes)(p)
+	}
+	return m
 }

@@ -25,18 +25,17 @@ package transform
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform/internal/engine"
-	"github.com/penstock-go/penstock/transform/internal/source"
+	"github.com/penstock-go/penstock/transform/internal/program"
 )
 
 // A Pipeline is a dataset with steps applied to its images. [Images] makes it.
 type Pipeline struct {
 	dataset.Wrap // of the dataset of images
-	task         engine.Task
-	program      *program
+	task         *engine.Task
+	program      *program.Program
 }
 
 // Images returns ds with the steps applied to its field "image", or to the field
@@ -72,7 +71,7 @@ type Pipeline struct {
 func Images(ds dataset.Dataset, list ...Item) (*Pipeline, error) {
 	x, err := pipelineOf(ds, list)
 	if err != nil {
-		return nil, within("transform", err)
+		return nil, program.InPackage(err)
 	}
 	return x, nil
 }
@@ -81,59 +80,29 @@ func pipelineOf(ds dataset.Dataset, list []Item) (*Pipeline, error) {
 	if ds == nil {
 		return nil, errors.New("Images: the dataset is nil")
 	}
-	p, err := compileFor(ds.Spec(), list)
+	p, err := compile(ds.Spec(), list)
 	if err != nil {
 		return nil, err
 	}
-	if p.inputs != nil {
+	if p.Inputs != nil {
 		return nil, errors.New("Inputs: only for Compile: the dataset says what its fields are")
 	}
-	return p.over(ds)
+	return over(p, ds)
+}
+
+// compile checks a list, for samples of a dataset with these fields, or if nil with those of Inputs.
+func compile(spec dataset.Spec, list []Item) (*program.Program, error) {
+	steps, settings, err := divide(list)
+	return program.Compile(spec, steps, settings, err)
 }
 
 // over is the dataset of the results of ds.
-func (p *program) over(ds dataset.Dataset) (x *Pipeline, err error) {
-	if p.Hands > 0 {
-		return nil, fmt.Errorf("Parallel(%d): only for Compile of images: a loader's workers prepare several images at a time", p.Hands)
-	}
-	spec := slices.Clone(ds.Spec())
-	x = &Pipeline{Wrap: dataset.Wrap{Dataset: ds}, task: engine.Task{Plan: &p.Plan, In: ds.Spec(), Out: spec, Field: spec.Index(p.Field)}, program: p}
-	if x.task.Field < 0 {
-		return nil, fmt.Errorf("the dataset has no field %q, only %v", p.Field, spec)
-	}
-	f := spec[x.task.Field]
-	if f.Ragged {
-		if f.Bytes() != 1 || f.Elements() != 1 {
-			err = errors.New("want files as ragged uint8")
-		}
-	} else if p.Deep != nil {
-		x.task.Raw, err = p.deepRaw(f)
-	} else {
-		x.task.Raw, err = source.PixelsOf(f)
-	}
+func over(p *program.Program, ds dataset.Dataset) (*Pipeline, error) {
+	task, err := p.Over(ds.Spec())
 	if err != nil {
-		return nil, fmt.Errorf("field %v: %w", f, err)
-	}
-	if err := p.findFields(spec); err != nil {
 		return nil, err
 	}
-	if len(p.groups) > 0 {
-		if x.task.Out, err = p.withViews(spec, x.task.Field, x.task.Raw.W, x.task.Raw.H); err != nil {
-			return nil, err
-		}
-		return x, nil
-	}
-	if spec[x.task.Field], err = p.fieldOf(x.task.Raw.W, x.task.Raw.H); err != nil {
-		return nil, err
-	}
-	spec[x.task.Field].Kind = dataset.Image
-	if x.task.Layout, spec, err = p.annotate(spec, ds.Spec(), p.Field); err != nil {
-		return nil, err
-	}
-	if x.task.Out, err = p.withSizes(spec); err != nil {
-		return nil, err
-	}
-	return x, nil
+	return &Pipeline{Wrap: dataset.Wrap{Dataset: ds}, task: task, program: p}, nil
 }
 
 // Spec is the underlying dataset's Spec with the field of the images replaced by
@@ -156,15 +125,15 @@ func (x *Pipeline) String() string {
 		text, window = in.String()+"\n", "once, only the window in which all views are"
 	}
 	text += "  decode    " + from + ", " + window + "\n"
-	for _, line := range x.program.lines {
+	for _, line := range x.program.Lines {
 		text += "  " + line + "\n"
 	}
 	if len(x.task.Views) > 0 {
-		text += x.program.viewLines(x.task.Out)
+		text += x.program.ViewLines(x.task.Out)
 	} else {
 		text += "  store     " + x.task.Output.String()
 	}
-	return text + x.program.passLine(x.Dataset.Spec())
+	return text + x.program.PassLine(x.Dataset.Spec())
 }
 
 // Open makes a Reader for one goroutine. Readers share no memory.

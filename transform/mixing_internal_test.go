@@ -14,6 +14,7 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/program"
 )
 
 // records are the lines of a file of testdata/mixing, whose script says what is in it.
@@ -108,9 +109,9 @@ func TestMixedBatchesAreTorchvisions(t *testing.T) {
 			labels = valuesOf(seed+2, b*classes, "float32")
 			mixed = labels
 		}
-		step := MixUp(1, classes).(mixing)
+		step := MixUp(1, classes).(program.Mixing)
 		if c[0] == "CutMix" {
-			step = CutMix(1, classes).(mixing)
+			step = CutMix(1, classes).(program.Mixing)
 		}
 		after, _, err := step.Bind(spec)
 		if err != nil {
@@ -118,8 +119,11 @@ func TestMixedBatchesAreTorchvisions(t *testing.T) {
 		}
 		images := valuesOf(seed, b*ch*h*w, c[1])
 		src, dst := columnsOf(b, spec, images, labels), columnsOf(b, after, images, mixed)
-		m := engine.Mixer{Name: step.name, Cut: step.cut, Beta: step.beta, Classes: step.classes, At: 0, To: 1, Field: spec[0], Shares: c[2] == "shares"}
-		if step.cut {
+		m, err := step.Mixer(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Cut {
 			draws := []int{atoi(t, c[9]), atoi(t, c[10])}
 			g := engine.GridOf(m.Field)
 			if g.H != h || g.W != w {

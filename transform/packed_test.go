@@ -24,7 +24,7 @@ func TestPackedPhotosKeepTheirOrientation(t *testing.T) {
 			if !bytes.HasPrefix(record, []byte(photo.Signature)) {
 				t.Fatalf("orientation %d: not packed", c.Orientation)
 			}
-			got := result(t, encoded(record), ExifTranspose(), cut{image.Rect(0, 0, c.W, c.H)})
+			got := result(t, encoded(record), ExifTranspose(), cut(image.Rect(0, 0, c.W, c.H)))
 			if sum(got.Data()) != c.SHA {
 				t.Errorf("orientation %d: other pixels than Pillow's", c.Orientation)
 			}

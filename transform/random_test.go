@@ -16,7 +16,7 @@ func TestRandomResizedCropStaysInsideAndInItsRanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 600).Draw(t, "w"), rapid.IntRange(1, 600).Draw(t, "h")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		part := RandomResizedCrop(8).(randomResizedCropping).part(w, h, r)
+		part := RandomResizedCrop(8).made().DrawPart(w, h, r)
 		if part.Empty() || part.Min.X < 0 || part.Min.Y < 0 || part.Max.X > w || part.Max.Y > h {
 			t.Fatalf("part %v of %d×%d pixels", part, w, h)
 		}
@@ -29,7 +29,7 @@ func TestRandomResizedCropStaysInsideAndInItsRanges(t *testing.T) {
 
 func TestRandomResizedCropFallsBackToTheMiddle(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	part := RandomResizedCrop(8, Scale(1, 1)).(randomResizedCropping).part(1000, 10, r) // no full area of ratio 3/4 to 4/3 fits
+	part := RandomResizedCrop(8, Scale(1, 1)).made().DrawPart(1000, 10, r) // no full area of ratio 3/4 to 4/3 fits
 	if part.Dx() != 13 || part.Dy() != 10 || part.Min.X != 493 || part.Min.Y != 0 {
 		t.Errorf("got %v, want 13×10 pixels at (493, 0)", part)
 	}
@@ -37,7 +37,7 @@ func TestRandomResizedCropFallsBackToTheMiddle(t *testing.T) {
 
 func TestRandomCropReachesEveryPlace(t *testing.T) {
 	seen := map[uint8]int{}
-	p, err := compile([]Item{RandomCrop(1)})
+	p, err := compile(nil, []Item{RandomCrop(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestViewsAreTheStepsOneByOne(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		all := []Item{Resize([2]int{9, 31}), Resize(12, Interpolation(Bicubic)), CenterCrop([2]int{8, 40}), CenterCrop(30), CenterCrop(5), RandomHorizontalFlip(1),
 			RandomVerticalFlip(1), Pad([4]int{1, 2, 3, 4}, Fill(9, 8, 7)), Pad(2), Pad([2]int{3, 0}, PaddingMode(Symmetric)), RandomCrop(7, PadIfNeeded()),
-			cut{image.Rect(2, -1, 9, 7)}, cut{image.Rect(1, 3, 5, 14)}}
+			cut(image.Rect(2, -1, 9, 7)), cut(image.Rect(1, 3, 5, 14))}
 		var folded, apart []Item
 		for _, k := range rapid.SliceOfN(rapid.IntRange(0, len(all)-1), 1, 7).Draw(rt, "steps") {
 			folded = append(folded, all[k])

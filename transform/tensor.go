@@ -1,13 +1,11 @@
 package transform
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/program"
 )
 
 // Axes is the order of an image's dimensions.
@@ -20,158 +18,86 @@ const (
 	HWC = Axes(engine.HWC)
 )
 
-// String is the order's name.
-func (a Axes) String() string { return engine.Axes(a).String() }
+// ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after Grayscale(1). The values are
+// float32(x)/255, so from 0 to 1, as those of torchvision's ToTensor in v1 and v2. [ToDtype] with [Scaled] multiplies
+// instead, as v2's ToDtype does. Unlike in torchvision, grey images have 3 channels too, because every image becomes
+// RGB. With [Depth16] the result has the images' channels, and integers are divided by the greatest value of their
+// dtype.
+func ToTensor() Step { return stepOf(program.ToTensor, nil) }
 
-// ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after Grayscale(1).
-// The values are float32(x)/255, so from 0 to 1, as those of torchvision's ToTensor in v1 and
-// v2. [ToDtype] with [Scaled] multiplies instead, as v2's ToDtype does. Unlike in torchvision,
-// grey images have 3 channels too, because every image becomes RGB. With [Depth16] the result has
-// the images' channels, and integers are divided by the greatest value of their dtype.
-func ToTensor() Step {
-	return simple{named("ToTensor"), func(p *program) error {
-		return p.unit("ToTensor()", func(x float32) float32 { return x / 255 })
-	}}
-}
+// PILToTensor makes the result uint8 of shape (3, h, w), or (1, h, w) after Grayscale(1): torchvision's PILToTensor.
+// With neither [ToTensor] nor PILToTensor it is uint8 of shape (h, w, 3) or (h, w, 1).
+func PILToTensor() Step { return stepOf(program.PILToTensor, nil) }
 
-// unit makes values from 0 to 1. Value is that of a byte.
-func (p *program) unit(call string, value func(x float32) float32) error {
-	if err := p.toTensor(call); err != nil {
-		return err
-	}
-	o := &p.Output
-	o.Float, o.Unit, o.Dtype = true, true, dataset.Float32
-	for c := range o.Table {
-		for x := range o.Table[c] {
-			o.Table[c][x] = value(float32(x))
-		}
-	}
-	return nil
-}
-
-// PILToTensor makes the result uint8 of shape (3, h, w), or (1, h, w) after
-// Grayscale(1): torchvision's PILToTensor. With neither [ToTensor] nor PILToTensor it is uint8 of shape
-// (h, w, 3) or (h, w, 1).
-func PILToTensor() Step {
-	return simple{named("PILToTensor"), func(p *program) error {
-		return p.toTensor("PILToTensor()")
-	}}
-}
-
-func (p *program) toTensor(call string) error {
-	if p.Output.Tensor {
-		return errors.New("want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scaled")
-	}
-	if p.Output.Cast {
-		return errors.New("must come before ToDtype")
-	}
-	p.Output.Tensor = true
-	p.Output.Calls = append(p.Output.Calls, call)
-	return nil
-}
-
-// ToDtype makes the result of [ToTensor] [dataset.Float16] or [dataset.BFloat16], which takes
-// half the memory. All arithmetic before it is float32; the results are rounded to the
-// nearest value, ties to even, as torch's x.to(torch.float16) and x.to(torch.bfloat16) do.
-// It must come after [ToTensor] and [Normalize]. dataset.Float32 changes nothing there. With
-// [Depth16] and without ToTensor, dataset.Int32 and dataset.Float32 keep the stored values as
-// they are.
+// ToDtype makes the result of [ToTensor] [dataset.Float16] or [dataset.BFloat16], which takes half the memory. All
+// arithmetic before it is float32; the results are rounded to the nearest value, ties to even, as torch's
+// x.to(torch.float16) and x.to(torch.bfloat16) do. It must come after [ToTensor] and [Normalize]. dataset.Float32
+// changes nothing there. With [Depth16] and without ToTensor, dataset.Int32 and dataset.Float32 keep the stored
+// values as they are.
 //
 // ToDtype(dataset.Float32, [Scaled]()) is torchvision's ToImage(), ToDtype(torch.float32, scale=True), which v2
-// recommends: it stands in place of [ToTensor], and differs from it in that the values are
-// x·float32(1.0/255), a product in float32. 126 of the 256 values differ in the last bit. With
-// [Depth16] the factor is 1 by the greatest value of the integers' dtype, such as 1.0/65535, and floats stay as they are.
-// The dtype must be float32; a second ToDtype after it and after [Normalize] makes float16 or bfloat16.
-func ToDtype(dt dataset.Dtype, options ...Option) Step {
-	return casting{calling("ToDtype", keyScaled, arguments{}, options, dt), dt}
-}
+// recommends: it stands in place of [ToTensor], and differs from it in that the values are x·float32(1.0/255), a
+// product in float32. 126 of the 256 values differ in the last bit. With [Depth16] the factor is 1 by the greatest
+// value of the integers' dtype, such as 1.0/65535, and floats stay as they are. The dtype must be float32; a second
+// ToDtype after it and after [Normalize] makes float16 or bfloat16.
+func ToDtype(dt dataset.Dtype, options ...Option) Step { return stepOf(program.ToDtype, options, dt) }
 
-type casting struct {
-	*call
-	to dataset.Dtype
-}
+// Layout sets the order of the result's dimensions. The default is [CHW] with [ToTensor] or [PILToTensor], and
+// otherwise [HWC].
+func Layout(a Axes) Option { return optionOf(program.Layout, engine.Axes(a)) }
 
-func (s casting) add(p *program) error {
-	o, dt := &p.Output, s.to
-	switch {
-	case s.scaled && dt != dataset.Float32:
-		return errors.New("want dataset.Float32 with Scaled, and another ToDtype after it")
-	case s.scaled:
-		o.Scaled, o.Rescaled = true, true
-		return p.unit(s.String(), func(x float32) float32 { return x * float32(1.0/255) })
-	case p.Deep != nil:
-		return castDeep(o, dt)
-	case dt != dataset.Float32 && dt != dataset.Float16 && dt != dataset.BFloat16:
-		return errors.New("want dataset.Float32, dataset.Float16 or dataset.BFloat16")
-	case !o.Float:
-		return errors.New("want ToTensor before it")
-	case o.Dtype != dataset.Float32 && o.Dtype != dt:
-		return fmt.Errorf("the result is %s already", o.Dtype)
-	}
-	o.Dtype = dt
-	return nil
-}
-
-// Layout sets the order of the result's dimensions. The default is [CHW] with
-// [ToTensor] or [PILToTensor], and otherwise [HWC].
-func Layout(a Axes) Option {
-	return setting(named("Layout", a), func(p *program) error {
-		if a != CHW && a != HWC {
-			return errors.New("want CHW or HWC")
-		}
-		p.Output.Axes = engine.Axes(a)
-		return nil
-	})
-}
-
-// Normalize subtracts mean[c] from every value of channel c and divides by
-// std[c], in float32 as PyTorch does. Mean and std have one number per channel, or
-// one for all. It must come after [ToTensor]. Several Normalize steps apply one
-// after the other, as in torchvision. After [Eval] and [Train], which normalise
-// already, it is an error.
+// Normalize subtracts mean[c] from every value of channel c and divides by std[c], in float32 as PyTorch does. Mean
+// and std have one number per channel, or one for all. It must come after [ToTensor]. Several Normalize steps apply
+// one after the other, as in torchvision. After [Eval] and [Train], which normalise already, it is an error.
 func Normalize(mean, std []float32) Step {
-	mean, std = slices.Clone(mean), slices.Clone(std)
-	c := named("Normalize", mean, std)
-	return simple{c, func(p *program) error {
-		n := p.Output.Channels
-		if err := p.Output.BeforeOwn(); err != nil {
-			return err
-		}
-		switch {
-		case !p.Output.Float:
-			return errors.New("must come after ToTensor")
-		case p.Output.Preset != "":
-			return fmt.Errorf("%s has normalised already: for other numbers, list its steps yourself", p.Output.Preset)
-		case len(p.Output.Erasings) > 0:
-			return errors.New("want it before RandomErasing")
-		case p.Output.Dtype != dataset.Float32:
-			return errors.New("want it before ToDtype")
-		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
-			return fmt.Errorf("want one mean and standard deviation for all channels, or one for each: the image has %s", figures.Count(n, "channel", "channels"))
-		}
-		for _, v := range mean {
-			if v-v != 0 {
-				return errors.New("want finite means")
-			}
-		}
-		for _, v := range std {
-			if v-v != 0 || v == 0 {
-				return errors.New("want finite standard deviations other than 0")
-			}
-		}
-		p.Output.Norms++
-		p.Output.Calls = append(p.Output.Calls, c.String())
-		if p.Deep != nil {
-			p.Deep.Norms = append(p.Deep.Norms, engine.ChannelNorm{Mean: mean, Std: std})
-			return nil
-		}
-		for c := range n {
-			p.Output.Mean[c], p.Output.Std[c] = mean[c%len(mean)], std[c%len(std)]
-			t := &p.Output.Table[c]
-			for x := range t {
-				t[x] = float32(t[x]-mean[c%len(mean)]) / std[c%len(std)]
-			}
-		}
-		return nil
-	}}
+	return stepOf(program.Normalize, nil, slices.Clone(mean), slices.Clone(std))
+}
+
+// Rescale is [ToTensor] with another factor than 1/255: values are float32(float64(x)·factor), as in Hugging Face's
+// transformers. Rescale(1) keeps the pixels' values from 0 to 255, and Rescale(1.0/255) is ToTensor() bit for bit.
+func Rescale(factor float64) Step { return stepOf(program.Rescale, nil, factor) }
+
+// BGR stores the channels in reverse order: blue, green, red, for models that were trained with OpenCV or Caffe. A
+// [Normalize] after it takes its numbers in that order, so BGR must come before it.
+func BGR() Step { return stepOf(program.BGR, nil) }
+
+// RandomErasing sets a random rectangle of the tensor to 0 with probability p, as torchvision does. It draws an area
+// and an aspect ratio until the rectangle is smaller than the image in width and height. After ten draws without
+// success it erases nothing. It must come after [ToTensor] and [Normalize]. Torchvision's default for p is 0.5.
+//
+// [Scale] is the least and the greatest area, as parts of the image's; the default is 0.02 to 0.33. [Ratio] is that
+// of height to width; the default is 0.3 to 3.3. [Value] or [RandomValue] say what is written instead of 0.
+func RandomErasing(p float64, options ...Option) Step {
+	return stepOf(program.RandomErasing, options, p)
+}
+
+// MixUp mixes every image of a batch with the one before it, the first one with the last one, as torchvision's MixUp
+// does: image·λ + before·(1-λ). It draws one λ per batch from the distribution Beta(alpha, alpha); torchvision's
+// default for alpha is 1. Labels are mixed in the same way and become float32 of shape (classes). It is a step for
+// the option Collate of package loader:
+//
+//	loader.New(ds, loader.BatchSize(128), loader.Shuffle(true),
+//		loader.Collate(transform.MixUp(0.2, 1000)))
+//
+// The field "image" holds floating-point numbers of any shape, and "label" either int64 classes or float32 rows with
+// a share per class. [Fields] names other fields, and [Probability] says how likely a batch is mixed. Shuffle the
+// samples, because neighbours are mixed.
+//
+// Source: Zhang et al., "mixup: Beyond Empirical Risk Minimization", https://arxiv.org/abs/1710.09412.
+func MixUp(alpha float64, classes int, options ...Option) dataset.BatchStep {
+	return program.Mixing{Call: program.New(program.MixUp, calls(options), alpha, classes)}
+}
+
+// CutMix replaces a box of every image of a batch by the same box of the image before it, in the first image by that
+// of the last one, as torchvision's CutMix does. The box is the same for the whole batch. Its centre is anywhere in
+// the image, its sides are √(1-λ) of the image's with λ from Beta(alpha, alpha), and it is cut off at the borders.
+// Labels are mixed by the area of the box and become float32 of shape (classes).
+//
+// The field "image" may have any dtype. Its last two dimensions are height and width. A shape (h, w, c) is recognised
+// by at most 4 channels and more than 4 rows. For the rest see [MixUp].
+//
+// Source: Yun et al., "CutMix: Regularization Strategy to Train Strong Classifiers with Localizable Features",
+// https://arxiv.org/abs/1905.04899.
+func CutMix(alpha float64, classes int, options ...Option) dataset.BatchStep {
+	return program.Mixing{Call: program.New(program.CutMix, calls(options), alpha, classes)}
 }

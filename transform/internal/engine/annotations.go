@@ -140,7 +140,7 @@ func (a *Annotations) shift(x, y float32) {
 	for b := a.Box; len(b) >= 4; b = b[4:] {
 		b[0] += x
 		b[1] += y
-		if a.format == xyxy {
+		if a.format == XYXY {
 			b[2] += x
 			b[3] += y
 		}
@@ -188,11 +188,11 @@ func (a *Annotations) Flip(vertical bool) {
 	size := float32(n)
 	for b := a.Box; len(b) >= 4; b = b[4:] {
 		switch a.format {
-		case xyxy:
+		case XYXY:
 			b[axis], b[axis+2] = -(b[axis+2] - size), -(b[axis] - size)
-		case xywh:
+		case XYWH:
 			b[axis] = -(float32(b[axis]+b[axis+2]) - size)
-		case cxcywh:
+		case CXCYWH:
 			b[axis] = -(b[axis] - size)
 		}
 	}

@@ -8,19 +8,29 @@ import (
 // A BoxFormat says what the four numbers of a box are.
 type BoxFormat uint8
 
+// The formats, with torchvision's names.
 const (
-	xyxy BoxFormat = iota
-	xywh
-	cxcywh
+	XYXY BoxFormat = iota
+	XYWH
+	CXCYWH
 )
+
+// String is torchvision's name of the format.
+func (f BoxFormat) String() string {
+	names := [...]string{"XYXY", "XYWH", "CXCYWH"}
+	if int(f) < len(names) {
+		return names[f]
+	}
+	return "unknown"
+}
 
 // toXYXY converts a box of any format, with torchvision's arithmetic.
 func toXYXY(b [4]float32, f BoxFormat) [4]float32 {
 	switch f {
-	case xywh:
+	case XYWH:
 		b[2] += b[0]
 		b[3] += b[1]
-	case cxcywh:
+	case CXCYWH:
 		b[0] -= b[2] / 2
 		b[1] -= b[3] / 2
 		b[2] += b[0]
@@ -32,10 +42,10 @@ func toXYXY(b [4]float32, f BoxFormat) [4]float32 {
 // fromXYXY is the inverse of toXYXY.
 func fromXYXY(b [4]float32, f BoxFormat) [4]float32 {
 	switch f {
-	case xywh:
+	case XYWH:
 		b[2] -= b[0]
 		b[3] -= b[1]
-	case cxcywh:
+	case CXCYWH:
 		b[2] -= b[0]
 		b[3] -= b[1]
 		b[0] = (float32(b[0]*2) + b[2]) / 2
@@ -49,11 +59,11 @@ func convertBox(b [4]float32, from, to BoxFormat) [4]float32 {
 	switch {
 	case from == to:
 		return b
-	case from == xywh && to == cxcywh:
+	case from == XYWH && to == CXCYWH:
 		b[0] += b[2] / 2
 		b[1] += b[3] / 2
 		return b
-	case from == cxcywh && to == xywh:
+	case from == CXCYWH && to == XYWH:
 		b[0] -= b[2] / 2
 		b[1] -= b[3] / 2
 		return b
@@ -151,7 +161,7 @@ func (a *Annotations) RemoveEmpty() {
 	}
 	n := 0
 	for k := range len(a.Box) / 4 {
-		if b := convertBox([4]float32(a.Box[4*k:]), a.format, xywh); b[2] > 0 && b[3] > 0 {
+		if b := convertBox([4]float32(a.Box[4*k:]), a.format, XYWH); b[2] > 0 && b[3] > 0 {
 			a.keep(n, k)
 			n++
 		}

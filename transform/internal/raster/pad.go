@@ -13,6 +13,15 @@ const (
 	Symmetric                // mirrored with the pixel at the edge: baabccb
 )
 
+// String is torchvision's name of the mode.
+func (m PadMode) String() string {
+	names := [...]string{"constant", "edge", "reflect", "symmetric"}
+	if int(m) < len(names) {
+		return names[m]
+	}
+	return "unknown"
+}
+
 // Index is which of n pixels is shown at position i, which may be outside.
 func (m PadMode) Index(i, n int) int {
 	period := 2 * n

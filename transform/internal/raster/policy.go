@@ -217,6 +217,18 @@ type Choice struct {
 	Bin int
 }
 
+// A Policy is the number of one of Policies.
+type Policy uint8
+
+// String is the policy's name.
+func (p Policy) String() string {
+	names := [...]string{"ImageNetPolicy", "CIFAR10Policy", "SVHNPolicy"}
+	if int(p) < len(names) {
+		return names[p]
+	}
+	return "unknown"
+}
+
 // Policies are from the paper's appendix, as torchvision lists them: those
 // of ImageNet, CIFAR-10 and SVHN, each of which is a list of pairs.
 var Policies = [...][25][2]Choice{

@@ -1,4 +1,4 @@
-package transform
+package program
 
 import (
 	"errors"
@@ -11,74 +11,41 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/engine"
 )
 
-// Views makes n results of every image, each with draws of its own, as contrastive
-// learning needs them: SimCLR takes Views(2, …). The field of the result has the shape
-// (n, 3, h, w), and a batch of b images (b, n, 3, h, w). All results must have the same
-// size.
-//
-// Several Views with fields of their own ([As]) make groups of different
-// sizes, as multi-crop does (SwAV, DINO). Every image is read and decoded once for all
-// of them: the smallest window in which all their crops are.
-//
-// Steps that change the image or say what the result is must be among those of Views.
-// Settings such as [Field], [MaxPixels] and [ExifTranspose] are steps next to it, and so
-// are [Boxes], [Mask], [Masks] and [KeyPoints]: the annotations move with each view.
-//
-// With [FiveCrop] or [TenCrop] among its steps, every view has that many crops: the shape is
-// (n, 5, 3, h, w). They share the draws of their view.
-//
-// A fixed field of annotations has the shape (n, …) too. In a ragged one the rows of the
-// first view come first, then those of the second, and so on. How many each view has is in
-// a further field, int64 (n): "boxes_counts" for boxes named "boxes" and all fields With
-// them. A group with a field of its own has its name before all of these: "local_boxes" and
-// "local_boxes_counts" in a group with As("local").
-func Views(n int, list ...Item) Step {
-	several, options, err := divide(list)
-	c := calling("Views", keyAs, arguments{}, options, slices.Concat([]any{n}, figures.Anys(several))...)
-	c.mistake = errors.Join(err, c.mistake)
-	return viewGroup{c, n, several}
-}
-
-type viewGroup struct {
-	*call
-	n       int
-	several []Step
-}
-
-func (s viewGroup) brief() string {
-	return figures.Call("Views", slices.Concat([]any{s.n, "…"}, figures.Anys(s.options))...)
-}
-
 // maxViews is the limit of views in a group.
 const maxViews = 1024
 
-func (s viewGroup) add(p *program) error {
-	if s.n < 1 || s.n > maxViews {
-		return fmt.Errorf("want 1 to %d views", maxViews)
-	}
-	if err := p.notNested(); err != nil {
-		return err
-	}
-	p.groups = append(p.groups, &group{viewGroup: s})
-	return nil
-}
-
 // A group is the results of a Views.
 type group struct {
-	viewGroup
+	call    *Call
+	n       int
 	crops   bool   // the steps after FiveCrop or TenCrop, not those of Views
 	place   string // of their mistakes
 	target  string // the field of the results
-	program *program
+	program *Program
 	at      int // of the field in the results
 	engine.Layout
 	made  dataset.Spec // what each view makes of the dataset's fields
 	parts []engine.ViewPart
 }
 
+// Views is several results of an image.
+var Views = &Kind{name: "Views", takes: []*Kind{As}, brief: func(c *Call, args []any) string {
+	return figures.Call(c.name, slices.Concat(args, []any{"…"}, figures.Anys(c.options))...)
+}, add: func(p *Program, c *Call) error {
+	n := c.Args.int(0)
+	if n < 1 || n > maxViews {
+		return fmt.Errorf("want 1 to %d views", maxViews)
+	}
+	if err := p.notNested(); err != nil {
+		return err
+	}
+	p.groups = append(p.groups, &group{call: c, n: n})
+	return nil
+}}
+
 // compileViews compiles the steps of all groups with the settings of p, which the given steps
 // have made.
-func (p *program) compileViews(given []Step) (errs []error) {
+func (p *Program) compileViews(given []*Call) (errs []error) {
 	if len(p.groups) == 0 {
 		return nil
 	}
@@ -87,23 +54,23 @@ func (p *program) compileViews(given []Step) (errs []error) {
 	}
 	for _, s := range flat(given) {
 		if err := p.nextToViews(s); err != nil {
-			errs = append(errs, within(nameOf(s), err))
+			errs = append(errs, within(s.nameOf(), err))
 		}
 	}
 	seen := map[string]string{}
 	for _, v := range p.groups {
-		v.place, v.target = v.brief(), v.field
-		if v.target == "" {
-			v.target = p.Field
+		v.place, v.target = v.call.nameOf(), p.Field
+		if as := v.call.option(As); as != nil {
+			v.target = as.text(0)
 		}
 		if before, ok := seen[v.target]; ok {
 			errs = append(errs, fmt.Errorf("%s: want As with another field than that of %s", v.place, before))
 		}
 		seen[v.target] = v.place
-		var list []Step
-		for _, s := range flat(v.several) {
+		var list []*Call
+		for _, s := range flat(v.call.steps) {
 			if err := p.amongViews(s, v.target); err != nil {
-				errs = append(errs, within(v.place, within(nameOf(s), err)))
+				errs = append(errs, within(v.place, within(s.nameOf(), err)))
 			} else {
 				list = append(list, s)
 			}
@@ -115,11 +82,13 @@ func (p *program) compileViews(given []Step) (errs []error) {
 }
 
 // flat are the steps, with those of Compose in its place.
-func flat(several []Step) (all []Step) {
+func flat(several []*Call) (all []*Call) {
 	for _, s := range several {
-		if l, ok := s.(list); ok {
-			all = append(all, flat(l.steps)...)
-		} else if s != nil {
+		switch {
+		case s == nil:
+		case s.Kind == Compose:
+			all = append(all, flat(s.steps)...)
+		default:
 			all = append(all, s)
 		}
 	}
@@ -127,14 +96,14 @@ func flat(several []Step) (all []Step) {
 }
 
 // nextToViews is the error of a step that cannot be next to Views.
-func (p *program) nextToViews(s Step) error {
+func (p *Program) nextToViews(s *Call) error {
 	for _, late := range []bool{false, true} { // some steps must come before ToTensor, others after it
 		q := p.inner(p.Field)
 		q.Output.Tensor, q.Output.Float, q.Output.Channels, q.Output.Dtype = late, late, 3, dataset.Float32
 		if p.Deep != nil {
 			q.Output.Channels, q.Output.Deep = p.Deep.Channels, true
 		}
-		s.add(q) // other mistakes have been reported
+		s.add(q, s) // other mistakes have been reported
 		if len(q.Ops) > 0 || q.Output.Tensor != late || q.Output.Cast || len(q.Output.Calls) > 0 {
 			return errors.New("must be among the steps of Views")
 		}
@@ -143,9 +112,9 @@ func (p *program) nextToViews(s Step) error {
 }
 
 // amongViews is the error of a step that cannot be among those of views.
-func (p *program) amongViews(s Step, field string) error {
+func (p *Program) amongViews(s *Call, field string) error {
 	q := p.inner(field)
-	s.add(q) // other mistakes are reported later
+	s.add(q, s) // other mistakes are reported later
 	switch {
 	case len(q.groups) > 0:
 		return errors.New("not within Views: several Views stand next to each other")
@@ -156,20 +125,20 @@ func (p *program) amongViews(s Step, field string) error {
 }
 
 // inner is the program of views before their steps.
-func (p *program) inner(field string) *program {
-	q := &program{Plan: engine.Plan{Field: field, Limit: p.Limit, Pillow: p.Pillow, Cut: p.Cut, Codecs: p.Codecs, Deep: p.Deep.Copy()}, annotated: p.annotated}
+func (p *Program) inner(field string) *Program {
+	q := &Program{Plan: engine.Plan{Field: field, Limit: p.Limit, Pillow: p.Pillow, Cut: p.Cut, Codecs: p.Codecs, Deep: p.Deep.Copy()}, annotated: p.annotated}
 	q.Output.Axes = p.Output.Axes
 	return q
 }
 
 // withViews puts the fields of the views into the spec. The first takes the place of the
 // field of the images, which have w×h pixels. Zeros mean that their size varies.
-func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, error) {
+func (p *Program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, error) {
 	var errs []error
 	given := slices.Clone(spec)
 	p.Views = nil
 	for i, v := range p.groups {
-		f, err := v.program.resultOf(w, h)
+		f, err := v.program.ResultOf(w, h)
 		if v.target != p.Field && given.Index(v.target) >= 0 {
 			err = errors.Join(err, errors.New("the dataset has a field of that name"))
 		}
@@ -195,8 +164,8 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 	return spec, errors.Join(errs...)
 }
 
-// viewLines describes the views in the plan.
-func (p *program) viewLines(spec dataset.Spec) string {
+// ViewLines describes the views in the plan.
+func (p *Program) ViewLines(spec dataset.Spec) string {
 	var text strings.Builder
 	for _, v := range p.groups {
 		if v.crops {
@@ -206,7 +175,7 @@ func (p *program) viewLines(spec dataset.Spec) string {
 		for _, part := range v.parts {
 			fmt.Fprintf(&text, "    part      %v\n", spec[part.To])
 		}
-		for _, line := range v.program.lines {
+		for _, line := range v.program.Lines {
 			text.WriteString("    " + line + "\n")
 		}
 		text.WriteString("    store     " + v.program.Output.String() + "\n")

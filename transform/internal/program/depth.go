@@ -1,0 +1,87 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/source"
+)
+
+var (
+	errColours = errors.New("not with Depth16: it works with colours of 8 bits")
+	errFill    = errors.New("want the Fill of Depth16 instead, with a value per channel")
+)
+
+// castDeep is ToDtype for images of Depth16.
+func castDeep(o *engine.Output, dt dataset.Dtype) error {
+	switch {
+	case o.Cast && o.Dtype != dt:
+		return fmt.Errorf("the result is %s already", o.Dtype)
+	case dt == dataset.Float16, dt == dataset.BFloat16:
+		if !o.Float {
+			return errors.New("want ToTensor before it")
+		}
+	case dt == dataset.Float32 && o.Float:
+	case dt == dataset.Float32:
+		o.Float = true // the values as they are
+		o.Calls = append(o.Calls, "values")
+	case dt != dataset.Uint16 && dt != dataset.Int32:
+		return errors.New("want dataset.Uint16, dataset.Int32, dataset.Float32, dataset.Float16 or dataset.BFloat16")
+	case o.Float:
+		return errors.New("want it without ToTensor")
+	}
+	o.Dtype, o.Cast = dt, true
+	return nil
+}
+
+// deepRaw sets up images that the dataset gives as arrays.
+func (p *Program) deepRaw(f dataset.Field) (source.Raw, error) {
+	r, err := source.ArraysOf(f, p.Deep.Channels)
+	if err != nil {
+		return r, err
+	}
+	outputs := []*engine.Output{&p.Output}
+	for _, v := range p.groups {
+		outputs = append(outputs, &v.program.Output)
+	}
+	for _, o := range outputs {
+		if !o.Float && !o.Cast {
+			o.Dtype = f.Dtype
+		}
+		if o.Holds(f.Dtype) != nil {
+			return r, fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", o.Dtype)
+		}
+	}
+	return r, nil
+}
+
+// greyOrRGB is the error of steps with colours if the image has none.
+func (p *Program) greyOrRGB() error {
+	if n := p.Output.Channels; p.Deep != nil && n != 1 && n != 3 {
+		return fmt.Errorf("want 1 or 3 channels, not %d: the others are no colours", n)
+	}
+	return nil
+}
+
+// regroups is the error of a change of the number of channels.
+func (p *Program) regroups(channels int) error {
+	if d := p.Deep; d != nil && d.Channels != channels && len(d.Fill) > 1 {
+		return errors.New("want a Fill of Depth16 for all channels")
+	}
+	return nil
+}
+
+// warps is the error of a warp, or of a policy, that does not work with Depth16.
+func (p *Program) warps(c *Call) error {
+	switch {
+	case p.Deep == nil:
+	case c.colour() != [3]uint8{}:
+		return errFill
+	case c.filter(resize.Bilinear) == resize.Bicubic && c.name != "ElasticTransform":
+		return errors.New("want the Interpolation Nearest or Bilinear with Depth16, as torchvision's tensors have")
+	}
+	return nil
+}

@@ -1,0 +1,628 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/raster"
+)
+
+// A moving is the operation of a step that moves and scales pixels. The engine collects it and applies it later.
+type moving struct {
+	*Call
+	sized func(w, h int) (int, int) // the size after it: 0, 0 if that varies; nil if it stays
+	move  func(e *engine.Engine, r *rand.Rand) error
+}
+
+// Leads says that it needs no pixels.
+func (moving) Leads() {}
+
+// Do runs it.
+func (m moving) Do(e *engine.Engine, r *rand.Rand) error {
+	err := m.move(e, r)
+	if size, ok := err.(engine.Impossible); ok {
+		return fmt.Errorf("transform: %v: %w", m.Call, size)
+	}
+	return err
+}
+
+func (m moving) after(w, h int) (int, int) {
+	if m.sized == nil {
+		return w, h
+	}
+	return m.sized(w, h)
+}
+
+// varies is the size after a step if that varies.
+func varies(_, _ int) (w, h int) { return 0, 0 }
+
+// geometry adds a step that one resampling can do with those beside it.
+func (p *Program) geometry(c *Call, how effect, sized func(w, h int) (int, int), move func(e *engine.Engine, r *rand.Rand) error) error {
+	if err := p.beforeTensor(); err != nil {
+		return err
+	}
+	if p.Deep != nil && c.colour() != [3]uint8{} {
+		return errFill
+	}
+	p.join(c.String(), how)
+	p.Ops = append(p.Ops, moving{c, sized, move})
+	return nil
+}
+
+// warp adds a geometry that needs pixels. What moves with the image must follow.
+func (p *Program) warp(c *Call, sized func(w, h int) (int, int), move func(e *engine.Engine, r *rand.Rand) error) error {
+	if err := errors.Join(p.beforeTensor(), p.warps(c)); err != nil {
+		return err
+	}
+	p.pause("warp      " + c.String())
+	p.Ops = append(p.Ops, moving{c, sized, move})
+	return nil
+}
+
+// painter is how a warp fills its result.
+func (c *Call) painter(usual resize.Filter) raster.Painter {
+	return raster.Painter{Filter: c.filter(usual), Fill: c.colour()}
+}
+
+// checkPainter is the error of filters that warps do not have.
+func checkPainter(f resize.Filter) error {
+	return want(f == resize.Nearest || f == resize.Bilinear || f == resize.Bicubic, "the Interpolation Nearest, Bilinear or Bicubic")
+}
+
+// Resize, and steps that draw a size.
+var (
+	Resize = &Kind{name: "Resize", takes: []*Kind{Interpolation, MaxSize}, add: func(p *Program, c *Call) error {
+		size, err := c.extent()
+		limit := optionOf(c, MaxSize, 0)
+		switch {
+		case err != nil:
+			return err
+		case limit != 0 && !size.one:
+			return errors.New("want a MaxSize only with the shorter side")
+		case limit != 0 && limit <= size.h:
+			return errors.New("want a MaxSize above the shorter side")
+		}
+		return p.resize(c, func(w, h int) (int, int) {
+			if !size.one {
+				return size.w, size.h
+			}
+			return shortened(w, h, size.h, limit)
+		})
+	}}
+	// ResizeFunc has the rule in words, and the function.
+	ResizeFunc = &Kind{name: "Resize", takes: []*Kind{Interpolation}, add: func(p *Program, c *Call) error {
+		of := c.Own.(func(h, w int) (int, int))
+		return p.resize(c, func(w, h int) (int, int) {
+			if w == 0 || h == 0 {
+				return 0, 0
+			}
+			h, w = of(h, w)
+			return w, h
+		})
+	}}
+	ScaleJitter = &Kind{name: "ScaleJitter", takes: []*Kind{Scale, Interpolation}, add: func(p *Program, c *Call) error {
+		target, err := c.extent()
+		scale := c.span(Scale, 0.1, 2)
+		if err := errors.Join(err, want(scale.Greatest <= MaxSide, "a Scale up to %d", MaxSide)); err != nil {
+			return err
+		}
+		return p.resizeRandomly(c, func(w, h int, r *rand.Rand) (int, int) {
+			fits := min(float64(target.w)/float64(h), float64(target.h)/float64(w))
+			factor := float32(fits) * drawn(scale, r)
+			return int(float32(w) * factor), int(float32(h) * factor)
+		})
+	}}
+	RandomShortestSize = &Kind{name: "RandomShortestSize", takes: []*Kind{MaxSize, Interpolation}, add: func(p *Program, c *Call) error {
+		sizes, limit := c.Args[0].([]int), optionOf(c, MaxSize, 0)
+		if len(sizes) == 0 || slices.ContainsFunc(sizes, func(n int) bool { return n < 1 || n > MaxSide }) {
+			return errors.New("want positive sizes")
+		}
+		return p.resizeRandomly(c, func(w, h int, r *rand.Rand) (int, int) {
+			factor := float64(sizes[r.IntN(len(sizes))]) / float64(min(w, h))
+			if limit != 0 {
+				factor = min(factor, float64(limit)/float64(max(w, h)))
+			}
+			return int(float64(w) * factor), int(float64(h) * factor)
+		})
+	}}
+	RandomResize = &Kind{name: "RandomResize", takes: []*Kind{Interpolation}, add: func(p *Program, c *Call) error {
+		least, below := c.Args.int(0), c.Args.int(1)
+		if least < 1 || below <= least || below > MaxSide {
+			return errors.New("want a positive size, and a greater one")
+		}
+		return p.resizeRandomly(c, func(w, h int, r *rand.Rand) (int, int) {
+			return shortened(w, h, least+r.IntN(below-least), 0)
+		})
+	}}
+)
+
+// resize adds a step that resizes to what sized says.
+func (p *Program) resize(c *Call, sized func(w, h int) (int, int)) error {
+	filter := c.filter(resize.Bilinear)
+	return p.geometry(c, resizes, sized, func(e *engine.Engine, _ *rand.Rand) error {
+		w, h := sized(e.Size())
+		return e.Resample(w, h, filter)
+	})
+}
+
+// resizeRandomly is resize to a size that draw draws.
+func (p *Program) resizeRandomly(c *Call, draw func(w, h int, r *rand.Rand) (int, int)) error {
+	filter := c.filter(resize.Bilinear)
+	return p.geometry(c, resizes, varies, func(e *engine.Engine, r *rand.Rand) error {
+		w, h := e.Size()
+		w, h = draw(w, h, r)
+		return e.Resample(w, h, filter)
+	})
+}
+
+// shortened is the size of an image of w×h after its shorter side has become short, unless the longer
+// one would be above limit. A limit of 0 is none.
+func shortened(w, h, short, limit int) (int, int) {
+	if w == 0 || h == 0 {
+		return 0, 0
+	}
+	long := short * max(w, h) / min(w, h)
+	if limit != 0 && long > limit {
+		short, long = limit*short/long, limit
+	}
+	if w <= h {
+		return short, long
+	}
+	return long, short
+}
+
+// drawn is torch.rand(1) scaled to a span: float32, like all numbers of 24 random bits.
+func drawn(s engine.Span, r *rand.Rand) float32 {
+	return float32(s.Least) + float32(r.Float32()*float32(s.Greatest-s.Least))
+}
+
+// Steps that crop, pad and mirror.
+var (
+	CenterCrop = &Kind{name: "CenterCrop", takes: []*Kind{Fill, Floor}, add: func(p *Program, c *Call) error {
+		size, err := c.extent()
+		if err != nil {
+			return err
+		}
+		floor, colour := c.has(Floor), c.colour()
+		return p.geometry(c, crops, size.after, func(e *engine.Engine, _ *rand.Rand) error {
+			w, h := e.Size()
+			left, top := centred(w, size.w), centred(h, size.h)
+			if floor {
+				left, top = (w-size.w)>>1, (h-size.h)>>1
+			}
+			return e.Crop(image.Rect(left, top, left+size.w, top+size.h), colour)
+		})
+	}}
+	Crop = &Kind{name: "Crop", add: func(p *Program, c *Call) error {
+		top, left, size := c.Args.int(0), c.Args.int(1), extent{c.Args.int(2), c.Args.int(3), false}
+		if err := size.check(); err != nil {
+			return err
+		}
+		return p.geometry(c, crops, size.after, func(e *engine.Engine, _ *rand.Rand) error {
+			return e.Crop(image.Rect(left, top, left+size.w, top+size.h), [3]uint8{})
+		})
+	}}
+	RandomCrop = &Kind{name: "RandomCrop", takes: []*Kind{Padding, PadIfNeeded, Fill, PaddingMode}, add: addRandomCrop}
+	Pad        = &Kind{name: "Pad", takes: []*Kind{Fill, PaddingMode}, add: func(p *Program, c *Call) error {
+		widths := widthsOf(c.Args[0])
+		pad := paddingOf(c)
+		if err := errors.Join(checkWidths(widths), pad.check(p)); err != nil {
+			return err
+		}
+		return p.geometry(c, pads, func(w, h int) (int, int) {
+			if w == 0 || h == 0 {
+				return 0, 0
+			}
+			size := frameOf(widths, w, h).Size()
+			return size.X, size.Y
+		}, func(e *engine.Engine, _ *rand.Rand) error {
+			w, h := e.Size()
+			return pad.around(e, frameOf(widths, w, h))
+		})
+	}}
+	RandomZoomOut = &Kind{name: "RandomZoomOut", takes: []*Kind{SideRange, Fill}, add: func(p *Program, c *Call) error {
+		prob, side, colour := c.Args.float(0), c.span(SideRange, 1, 4), c.colour()
+		if err := figures.CheckProbability(prob); err != nil {
+			return err
+		}
+		return p.geometry(c, pads, varies, func(e *engine.Engine, r *rand.Rand) error {
+			if r.Float64() >= prob {
+				return nil
+			}
+			w, h := e.Size()
+			side := drawn(side, r)
+			toW, toH := int(float32(w)*side), int(float32(h)*side)
+			dx, dy := r.Float32(), r.Float32()
+			left, top := int(float32(toW-w)*dx), int(float32(toH-h)*dy)
+			return e.Crop(image.Rect(-left, -top, toW-left, toH-top), colour)
+		})
+	}}
+	FixedSizeCrop = &Kind{name: "FixedSizeCrop", takes: []*Kind{Fill}, add: func(p *Program, c *Call) error {
+		size, err := c.extent()
+		if err != nil {
+			return err
+		}
+		colour := c.colour()
+		return p.geometry(c, pads, size.after, func(e *engine.Engine, r *rand.Rand) error {
+			w, h := e.Size()
+			cw, ch := min(w, size.w), min(h, size.h)
+			part := r.Float32() // one number for both sides, as there
+			left, top := int(float32(w-cw)*part), int(float32(h-ch)*part)
+			if cw != w || ch != h {
+				if err := e.Crop(image.Rect(left, top, left+cw, top+ch), colour); err != nil {
+					return err
+				}
+				e.Annotations.RemoveEmpty()
+			}
+			if cw != size.w || ch != size.h {
+				return e.Crop(image.Rect(0, 0, size.w, size.h), colour)
+			}
+			return nil
+		})
+	}}
+	RandomResizedCrop = &Kind{name: "RandomResizedCrop", takes: []*Kind{Scale, Ratio, Interpolation}, add: func(p *Program, c *Call) error {
+		size, err := c.extent()
+		if err != nil {
+			return err
+		}
+		filter := c.filter(resize.Bilinear)
+		return p.geometry(c, resizes, size.after, func(e *engine.Engine, r *rand.Rand) error {
+			w, h := e.Size()
+			if err := e.Crop(c.DrawPart(w, h, r), [3]uint8{}); err != nil {
+				return err
+			}
+			return e.Resample(size.w, size.h, filter)
+		})
+	}}
+	RandomHorizontalFlip = flip("RandomHorizontalFlip", false)
+	RandomVerticalFlip   = flip("RandomVerticalFlip", true)
+
+	PadTo = &Kind{name: "PadTo", add: func(p *Program, c *Call) error {
+		size, err := c.extent()
+		if err := errors.Join(err, p.notNested()); err != nil {
+			return err
+		}
+		o := &p.Output
+		switch {
+		case !o.Tensor:
+			return errors.New("must come after ToTensor or PILToTensor")
+		case o.Blanks:
+			return errors.New("must come only once")
+		}
+		o.Blanks = true
+		o.Calls = append(o.Calls, c.String())
+		p.Ops = append(p.Ops, moving{c, size.after, func(e *engine.Engine, _ *rand.Rand) error {
+			w, h := e.Size()
+			if w > size.w || h > size.h {
+				return fmt.Errorf("transform: %v: the image has %s", c, figures.Pixels(w, h))
+			}
+			e.Shown = image.Pt(w, h)
+			return e.Crop(image.Rect(0, 0, size.w, size.h), [3]uint8{})
+		}})
+		return nil
+	}}
+	FiveCrop      = &Kind{name: "FiveCrop", add: func(p *Program, c *Call) error { return p.severalCrops(c, 5) }}
+	TenCrop       = &Kind{name: "TenCrop", takes: []*Kind{VerticalFlip}, add: func(p *Program, c *Call) error { return p.severalCrops(c, 10) }}
+	ExifTranspose = &Kind{name: "ExifTranspose", add: func(p *Program, c *Call) error {
+		if err := p.notNested(); err != nil {
+			return err
+		}
+		if len(p.Ops) > 0 || p.Upright {
+			return errors.New("must come once, before all steps that change the image")
+		}
+		if err := p.beforeTensor(); err != nil {
+			return err
+		}
+		p.Upright = true
+		p.Lines = append(p.Lines, "rotate    "+c.String())
+		return nil
+	}}
+)
+
+func flip(name string, vertical bool) *Kind {
+	return &Kind{name: name, add: func(p *Program, c *Call) error {
+		prob := c.Args.float(0)
+		if err := figures.CheckProbability(prob); err != nil {
+			return err
+		}
+		return p.geometry(c, moves, nil, func(e *engine.Engine, r *rand.Rand) error {
+			if r.Float64() < prob {
+				e.Flip(vertical)
+			}
+			return nil
+		})
+	}}
+}
+
+// centred is where a crop begins in n pixels. If pixels are left over, it is half
+// of their number, rounded to even. If pixels are missing, it is minus half of
+// their number, rounded towards zero.
+func centred(n, crop int) int {
+	if crop > n {
+		return -((crop - n) / 2)
+	}
+	begin := (n - crop) / 2
+	if (n-crop)%2 == 1 {
+		begin += begin % 2
+	}
+	return begin
+}
+
+// A padding is how Pad and RandomCrop fill what they add.
+type padding struct {
+	mode   raster.PadMode
+	colour [3]uint8
+}
+
+func paddingOf(c *Call) padding {
+	return padding{optionOf(c, PaddingMode, raster.Constant), c.colour()}
+}
+
+// check is the error of a mode that cannot say where boxes and keypoints go.
+func (s padding) check(p *Program) error {
+	if s.mode != raster.Constant && len(p.boxes)+len(p.points) > 0 {
+		return errors.New("not with Boxes or KeyPoints: only the mode constant")
+	}
+	return nil
+}
+
+// around pads the image to frame.
+func (s padding) around(e *engine.Engine, frame image.Rectangle) error {
+	if s.mode == raster.Constant || frame.Size() == e.View.Canvas {
+		return e.Crop(frame, s.colour)
+	}
+	if err := e.Check(frame.Dx(), frame.Dy()); err != nil {
+		return err
+	}
+	if err := e.Render(); err != nil {
+		return err
+	}
+	e.Frame.Pad(frame, s.mode)
+	e.Moved()
+	e.Annotations.Pad(frame, s.mode)
+	return nil
+}
+
+// widthsOf are the widths of Pad.
+func widthsOf(arg any) []int {
+	switch v := arg.(type) {
+	case int:
+		return []int{v}
+	case [2]int:
+		return v[:]
+	case [4]int:
+		return v[:]
+	}
+	return nil
+}
+
+// frameOf is the rectangle of the padded image, in the coordinates of the image of w×h before it.
+func frameOf(d []int, w, h int) image.Rectangle {
+	switch len(d) {
+	case 1:
+		return image.Rect(-d[0], -d[0], w+d[0], h+d[0])
+	case 2:
+		return image.Rect(-d[0], -d[1], w+d[0], h+d[1])
+	}
+	return image.Rect(-d[0], -d[1], w+d[2], h+d[3])
+}
+
+func addRandomCrop(p *Program, c *Call) error {
+	size, err := c.extent()
+	pad := paddingOf(c)
+	if err := errors.Join(err, pad.check(p)); err != nil {
+		return err
+	}
+	widths, needed, how := of[int](c.option(Padding)), c.has(PadIfNeeded), crops
+	if widths != nil && len(widths) > 0 || needed {
+		how = pads
+	}
+	return p.geometry(c, how, size.after, func(e *engine.Engine, r *rand.Rand) error {
+		w, h := e.Size()
+		if len(widths) > 0 {
+			if err := pad.around(e, frameOf(widths, w, h)); err != nil {
+				return err
+			}
+			w, h = e.Size()
+		}
+		if needed {
+			dx, dy := max(size.w-w, 0), max(size.h-h, 0)
+			if err := pad.around(e, image.Rect(-dx, -dy, w+dx, h+dy)); err != nil {
+				return err
+			}
+			w, h = e.Size()
+		}
+		if size.w > w || size.h > h {
+			return fmt.Errorf("transform: %v: the image has only %s", c, figures.Pixels(w, h))
+		}
+		top := r.IntN(h - size.h + 1)
+		left := r.IntN(w - size.w + 1)
+		return e.Crop(image.Rect(left, top, left+size.w, top+size.h), [3]uint8{})
+	})
+}
+
+// DrawPart draws what a RandomResizedCrop cuts out of an image of w×h.
+func (c *Call) DrawPart(w, h int, r *rand.Rand) image.Rectangle {
+	scale, ratio := c.span(Scale, 0.08, 1), c.span(Ratio, 3.0/4, 4.0/3)
+	for range 10 {
+		pw, ph := engine.DrawPart(w, h, scale, ratio, r)
+		if 0 < pw && pw <= w && 0 < ph && ph <= h {
+			top := r.IntN(h - ph + 1)
+			left := r.IntN(w - pw + 1)
+			return image.Rect(left, top, left+pw, top+ph)
+		}
+	}
+	pw, ph := w, h
+	switch now := float64(w) / float64(h); {
+	case now < ratio.Least:
+		ph = min(engine.Round(float64(w)/ratio.Least), h)
+	case now > ratio.Greatest:
+		pw = min(engine.Round(float64(h)*ratio.Greatest), w)
+	}
+	left, top := (w-pw)/2, (h-ph)/2
+	return image.Rect(left, top, left+pw, top+ph)
+}
+
+// severalCrops adds FiveCrop or TenCrop.
+func (p *Program) severalCrops(c *Call, n int) error {
+	size, err := c.extent()
+	if err := errors.Join(err, p.notNested(), p.beforeTensor()); err != nil {
+		return err
+	}
+	if p.any() {
+		return errors.New("not with Boxes, Mask, Masks or KeyPoints, which torchvision's does not crop either")
+	}
+	if p.Crops > 0 {
+		return errors.New("must come only once, and not with another step that makes several crops")
+	}
+	p.endRun()
+	p.Lines = append(p.Lines, fmt.Sprintf("crops     %v, each of which the following steps change", c))
+	p.Crops, p.Cropping, p.cropsAt = n, c, len(p.Ops)
+	vertical := c.has(VerticalFlip)
+	p.Ops = append(p.Ops, moving{c, size.after, func(e *engine.Engine, _ *rand.Rand) error {
+		w, h := e.Size()
+		cw, ch := size.w, size.h
+		if cw > w || ch > h {
+			return fmt.Errorf("transform: %v: the image has only %s", c, figures.Pixels(w, h))
+		}
+		if e.Crop5 >= 5 {
+			e.Flip(vertical)
+		}
+		at := [5]image.Point{{0, 0}, {w - cw, 0}, {0, h - ch}, {w - cw, h - ch}, {centred(w, cw), centred(h, ch)}}[e.Crop5%5]
+		return e.Crop(image.Rectangle{Min: at, Max: at.Add(image.Pt(cw, ch))}, [3]uint8{})
+	}})
+	return nil
+}
+
+// Warps.
+var (
+	RandomRotation = &Kind{name: "RandomRotation", takes: []*Kind{Interpolation, Expand, Center, Fill}, add: func(p *Program, c *Call) error {
+		paint, degrees, sized := c.painter(resize.Nearest), c.Args.span(), func(w, h int) (int, int) { return w, h }
+		if err := errors.Join(degrees.CheckAngles("degrees"), checkPainter(paint.Filter)); err != nil {
+			return err
+		}
+		if c.has(Expand) {
+			sized = varies
+		}
+		turn := raster.Turn{Expand: c.has(Expand), Centred: !c.has(Center)}
+		if v := c.option(Center); v != nil {
+			turn.CX, turn.CY = v.float(0), v.float(1)
+		}
+		return p.warp(c, sized, func(e *engine.Engine, r *rand.Rand) error {
+			t := turn
+			t.Angle = degrees.Draw(r)
+			m, _, _ := t.Inverse(e.Size())
+			w, h := t.Size(e.Size())
+			if err := e.Check(w, h); err != nil {
+				return err
+			}
+			if err := e.Render(); err != nil {
+				return err
+			}
+			e.Frame.Rotate(t, paint)
+			e.Moved()
+			return e.Annotations.Follow(&m, w, h)
+		})
+	}}
+	RandomAffine = &Kind{name: "RandomAffine", takes: []*Kind{Translate, Scale, Shear, Interpolation, Fill, Center}, add: func(p *Program, c *Call) error {
+		paint := c.painter(resize.Nearest)
+		if err := errors.Join(c.Args.span().CheckAngles("degrees"), checkPainter(paint.Filter)); err != nil {
+			return err
+		}
+		center := c.option(Center)
+		return p.warp(c, nil, func(e *engine.Engine, r *rand.Rand) error {
+			w, h := e.Size()
+			cx, cy := float64(w)/2, float64(h)/2
+			if center != nil {
+				cx, cy = center.float(0), center.float(1)
+			}
+			m := c.DrawAffinity(w, h, r).Inverse(cx, cy)
+			if err := e.Render(); err != nil {
+				return err
+			}
+			return e.Warp(m, w, h, paint)
+		})
+	}}
+	RandomPerspective = &Kind{name: "RandomPerspective", takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
+		distortion, prob, paint := c.Args.float(0), c.Args.float(1), c.painter(resize.Bilinear)
+		if err := errors.Join(figures.CheckProbability(prob), checkPainter(paint.Filter)); err != nil {
+			return err
+		}
+		if !(distortion >= 0 && distortion <= 1) {
+			return errors.New("want a distortion from 0 to 1")
+		}
+		return p.warp(c, nil, func(e *engine.Engine, r *rand.Rand) error {
+			if r.Float64() >= prob {
+				return nil
+			}
+			w, h := e.Size()
+			corners := c.DrawCorners(w, h, r)
+			if w < 2 || h < 2 {
+				return nil
+			}
+			if err := e.Render(); err != nil {
+				return err
+			}
+			return e.Warp(raster.ToCorners(w, h, corners), w, h, paint)
+		})
+	}}
+	ElasticTransform = &Kind{name: "ElasticTransform", takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
+		const most = 100 // which bounds the work per pixel
+		alpha, sigma, paint := c.Args.float(0), c.Args.float(1), c.painter(resize.Bilinear)
+		switch {
+		case !(math.Abs(alpha) <= MaxSide):
+			return errors.New("want a finite alpha, up to 2^20")
+		case !(sigma >= 0 && sigma <= most):
+			return errors.New("want a sigma from 0 to 100")
+		}
+		if err := checkPainter(paint.Filter); err != nil {
+			return err
+		}
+		if err := errors.Join(p.beforeTensor(), p.warps(c)); err != nil {
+			return err
+		}
+		p.pause("warp      " + c.String())
+		p.Ops = append(p.Ops, editing(func(e *engine.Engine, r *rand.Rand) error {
+			w, h := e.Size()
+			e.Field.Draw(w, h, alpha, sigma, r)
+			e.Frame.Displace(&e.Field, paint)
+			return e.Annotations.Displace(&e.Field)
+		}))
+		return nil
+	}}
+)
+
+// DrawAffinity draws what a RandomAffine does to an image of w×h.
+func (c *Call) DrawAffinity(w, h int, r *rand.Rand) raster.Affinity {
+	a := raster.Affinity{Angle: c.Args.span().Draw(r)}
+	if v := c.option(Translate); v != nil {
+		if x, y := v.float(0)*float64(w), v.float(1)*float64(h); x > 0 || y > 0 {
+			a.MoveX = math.RoundToEven(engine.Span{Least: -x, Greatest: x}.Draw(r))
+			a.MoveY = math.RoundToEven(engine.Span{Least: -y, Greatest: y}.Draw(r))
+		}
+	}
+	shearX, shearY := c.option(Shear).shears()
+	a.Scale = c.span(Scale, 1, 1).Draw(r)
+	a.ShearX = shearX.Draw(r)
+	a.ShearY = shearY.Draw(r)
+	return a
+}
+
+// DrawCorners draws where a RandomPerspective moves the corners of an image of w×h: from the upper left one on, clockwise.
+func (c *Call) DrawCorners(w, h int, r *rand.Rand) [4]image.Point {
+	dx := func() int { return r.IntN(int(c.Args.float(0)*float64(w/2)) + 1) }
+	dy := func() int { return r.IntN(int(c.Args.float(0)*float64(h/2)) + 1) }
+	return [4]image.Point{
+		{dx(), dy()},
+		{w - 1 - dx(), dy()},
+		{w - 1 - dx(), h - 1 - dy()},
+		{dx(), h - 1 - dy()},
+	}
+}

@@ -1,0 +1,224 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/source"
+)
+
+// A Program is a compiled list of steps: operations in order, and how the last
+// image is stored.
+type Program struct {
+	engine.Plan
+	Inputs    dataset.Spec // of Inputs; nil without it
+	samplings []*engine.Sampling
+	annotated
+	groups   []*group
+	Cropping *Call // if it was there, crops is not 0
+	cropsAt  int   // its place in ops
+
+	varying string // the step after which the size varies
+	errs    []error
+	Lines   []string // of the plan as it prints
+	run     []string // geometry that one resampling does
+	resized bool     // the run has a resize
+	settled bool     // another resize needs another run
+	nested  bool     // it is part of a random step: only the image may change
+	how     effect   // the greatest of the effects so far
+	pixels  bool     // some step needs pixels
+}
+
+// A sizing is an operation after which the size may be another.
+type sizing interface {
+	engine.Operation
+	fmt.Stringer
+	after(w, h int) (int, int)
+}
+
+// Compile checks all steps and settings for samples of a dataset with these fields, or if spec is nil with those of
+// Inputs. It joins their errors, which do not name the package yet, and err.
+func Compile(spec dataset.Spec, steps, settings []*Call, err error) (*Program, error) {
+	p := &Program{Plan: engine.Plan{Field: "image", Limit: source.DefaultMaxPixels, Pillow: 12}}
+	p.errs = append(p.errs, err)
+	p.settle(settings)
+	if spec == nil {
+		spec = p.Inputs
+	}
+	p.errs = append(p.errs, p.findKinds(spec))
+	return p, p.finish(steps)
+}
+
+// settle makes the settings.
+func (p *Program) settle(settings []*Call) {
+	given := map[*Kind]bool{}
+	for _, o := range settings {
+		switch {
+		case o == nil:
+			p.errs = append(p.errs, errors.New("an option is empty"))
+		case o.add == nil:
+			p.errs = append(p.errs, fmt.Errorf("has no option %s", o.name))
+		case given[o.Kind] && !o.several:
+			p.errs = append(p.errs, fmt.Errorf("%v: must come only once", o))
+		default:
+			given[o.Kind] = true
+			err := o.mistake
+			if err == nil {
+				err = o.add(p, o)
+			}
+			p.errs = append(p.errs, within(o.String(), err))
+		}
+	}
+}
+
+// finish compiles the steps with the settings so far.
+func (p *Program) finish(steps []*Call) error {
+	p.Output.Channels, p.Output.Dtype = 3, dataset.Uint8
+	if p.Deep != nil {
+		p.Output.Channels, p.Output.Dtype, p.Output.Deep = p.Deep.Channels, dataset.Uint16, true
+	}
+	p.Moves = p.annotated.any()
+	p.addAll(steps)
+	p.endRun()
+	p.errs = append(p.errs, p.Output.Check()...)
+	if p.Upright && p.annotated.any() {
+		p.errs = append(p.errs, errors.New("ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
+	}
+	p.errs = append(p.errs, p.compileViews(steps)...)
+	if err := p.splitCrops(); err != nil {
+		p.errs = append(p.errs, err)
+	}
+	return errors.Join(p.errs...)
+}
+
+func (p *Program) addAll(steps []*Call) {
+	for _, s := range steps {
+		if s == nil {
+			p.errs = append(p.errs, errors.New("a step is nil"))
+			continue
+		}
+		err := s.mistake
+		if err == nil {
+			err = s.add(p, s)
+		}
+		p.errs = append(p.errs, within(s.nameOf(), err))
+	}
+}
+
+// An effect is how a geometry takes part in a run.
+type effect int
+
+const (
+	crops effect = iota
+	moves
+	pads
+	resizes
+)
+
+// join adds geometry to the run, or begins another.
+func (p *Program) join(text string, how effect) {
+	if how == resizes && p.settled {
+		p.endRun()
+	}
+	p.run = append(p.run, text)
+	p.resized = p.resized || how == resizes
+	p.settled = p.settled || how != crops
+	p.how = max(p.how, how)
+}
+
+// pause ends the run, because a step needs pixels.
+func (p *Program) pause(line string) {
+	p.endRun()
+	p.Lines = append(p.Lines, line)
+	p.pixels = true
+}
+
+func (p *Program) beforeTensor() error {
+	if p.Output.Tensor {
+		return errors.New("must come before ToTensor and PILToTensor")
+	}
+	return nil
+}
+
+func (p *Program) endRun() {
+	if len(p.run) > 0 {
+		stage := "window    "
+		if p.resized {
+			stage = "resample  "
+		}
+		p.Lines = append(p.Lines, stage+strings.Join(p.run, ", "))
+	}
+	p.run, p.resized, p.settled = nil, false, false
+}
+
+// sized is the size of the last image, from images of w×h. Zeros mean that the
+// size varies.
+func (p *Program) sized(w, h int) (int, int) {
+	p.varying = "the images of the dataset"
+	for _, op := range p.Ops {
+		if s, ok := op.(sizing); ok {
+			w, h = s.after(w, h)
+			p.varying = s.String()
+		}
+	}
+	return w, h
+}
+
+// fieldOf is the field of the results, from images of w×h. Zeros mean that the
+// size varies.
+func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
+	if p.Ragged {
+		f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Ragged: true}
+		return f, dataset.Spec{f}.Validate()
+	}
+	w, h = p.sized(w, h)
+	if w == 0 || h == 0 {
+		return dataset.Field{}, fmt.Errorf("the size varies from image to image after %s: "+
+			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize([2]int{h, w}), or after all steps PadTo([2]int{h, w}) or Ragged()", p.varying)
+	}
+	shape := dataset.Shape{h, w, p.Output.Channels}
+	if p.Output.Planar() {
+		shape = dataset.Shape{p.Output.Channels, h, w}
+	}
+	f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Shape: shape}
+	p.Output.W, p.Output.H = w, h
+	return f, dataset.Spec{f}.Validate()
+}
+
+// notNested is the error of a step that does not only change the image, within a random step.
+func (p *Program) notNested() error {
+	if p.nested {
+		return errors.New("must not be part of a random step")
+	}
+	return nil
+}
+
+// splitCrops makes the steps from FiveCrop or TenCrop on those of views, one per crop.
+func (p *Program) splitCrops() error {
+	if p.Crops == 0 {
+		return nil
+	}
+	switch {
+	case len(p.groups) > 0:
+		return nil // which is a mistake that compileViews has found
+	case p.Ragged || p.Sizes != "":
+		return fmt.Errorf("%v: not with Ragged and Sizes: all crops have one size", p.Cropping)
+	}
+	inner := &Program{Plan: engine.Plan{Field: p.Field, Limit: p.Limit, Pillow: p.Pillow, Cut: p.Cut, Output: p.Output, Deep: p.Deep, Ops: p.Ops[p.cropsAt:]}}
+	p.Ops = p.Ops[:p.cropsAt:p.cropsAt]
+	p.groups = []*group{{n: p.Crops, crops: true, target: p.Field, program: inner}}
+	return nil
+}
+
+// ResultOf is the field of the results, which may be several crops, from images of w×h. Zeros
+// mean that the size varies.
+func (p *Program) ResultOf(w, h int) (dataset.Field, error) {
+	if p.Crops == 0 {
+		return p.fieldOf(w, h)
+	}
+	spec, err := p.withViews(dataset.Spec{{Name: p.Field, Dtype: dataset.Uint8}}, 0, 0, 0)
+	return spec[0], err
+}

@@ -1,0 +1,180 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/transform/internal/engine"
+)
+
+// Steps that say what the result is.
+var (
+	ToTensor = result("ToTensor", func(p *Program, c *Call) error {
+		return p.unit(c.String(), func(x float32) float32 { return x / 255 })
+	})
+	PILToTensor = result("PILToTensor", func(p *Program, c *Call) error { return p.toTensor(c.String()) })
+	ToDtype     = &Kind{name: "ToDtype", takes: []*Kind{Scaled}, add: addToDtype}
+	Normalize   = result("Normalize", addNormalize)
+	Rescale     = result("Rescale", func(p *Program, c *Call) error {
+		factor := c.Args.float(0)
+		if v := float32(255 * factor); v-v != 0 || v == 0 {
+			return errors.New("want a finite factor other than 0")
+		}
+		if err := p.toTensor(c.String()); err != nil {
+			return err
+		}
+		o := &p.Output
+		o.Float, o.Dtype, o.Factor = true, dataset.Float32, factor
+		for c := range o.Table {
+			for x := range o.Table[c] {
+				v := float32(float64(x) * factor)
+				o.Table[c][x] = v
+				o.Rescaled = o.Rescaled || v != float32(x)/255
+			}
+		}
+		return nil
+	})
+	BGR = result("BGR", func(p *Program, c *Call) error {
+		o := &p.Output
+		if err := o.BeforeOwn(); err != nil {
+			return err
+		}
+		switch {
+		case o.Channels != 3:
+			return errors.New("want 3 channels")
+		case o.Reversed:
+			return errors.New("must come only once")
+		case o.Norms > 0 || len(o.Erasings) > 0:
+			return errors.New("must come before Normalize and RandomErasing")
+		}
+		o.Reversed = true
+		o.Calls = append(o.Calls, c.String())
+		return nil
+	})
+	RandomErasing = &Kind{name: "RandomErasing", takes: []*Kind{Scale, Ratio, Value, RandomValue}, add: func(p *Program, c *Call) error {
+		e := engine.Erasing{P: c.Args.float(0), Scale: c.span(Scale, 0.02, 0.33), Ratio: c.span(Ratio, 0.3, 3.3), Noise: c.has(RandomValue)}
+		for _, v := range of[float64](c.option(Value)) {
+			e.Value = append(e.Value, float32(v))
+		}
+		err := errors.Join(p.notNested(), p.Output.BeforeOwn(), figures.CheckProbability(e.P))
+		switch n := len(e.Value); {
+		case err != nil:
+			return err
+		case e.Scale.Greatest > 1:
+			return errors.New("want a Scale up to 1")
+		case c.has(Value) && n != 1 && n != p.Output.Channels:
+			return errors.New("want a Value per channel, or one for all")
+		case e.Noise && c.has(Value):
+			return errors.New("want a Value or RandomValue, not both")
+		case !p.Output.Float:
+			return errors.New("must come after ToTensor")
+		}
+		p.Output.Erasings = append(p.Output.Erasings, e)
+		p.Output.Calls = append(p.Output.Calls, c.String())
+		return nil
+	}}
+)
+
+// result is a kind of steps that only say what the result is, and do not change the image.
+func result(name string, add func(p *Program, c *Call) error) *Kind {
+	return &Kind{name: name, add: func(p *Program, c *Call) error {
+		if err := p.notNested(); err != nil {
+			return err
+		}
+		return add(p, c)
+	}}
+}
+
+// unit makes values from 0 to 1. Value is that of a byte.
+func (p *Program) unit(call string, value func(x float32) float32) error {
+	if err := p.toTensor(call); err != nil {
+		return err
+	}
+	o := &p.Output
+	o.Float, o.Unit, o.Dtype = true, true, dataset.Float32
+	for c := range o.Table {
+		for x := range o.Table[c] {
+			o.Table[c][x] = value(float32(x))
+		}
+	}
+	return nil
+}
+
+func (p *Program) toTensor(call string) error {
+	if p.Output.Tensor {
+		return errors.New("want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scaled")
+	}
+	if p.Output.Cast {
+		return errors.New("must come before ToDtype")
+	}
+	p.Output.Tensor = true
+	p.Output.Calls = append(p.Output.Calls, call)
+	return nil
+}
+
+func addToDtype(p *Program, c *Call) error {
+	o, dt := &p.Output, c.Args[0].(dataset.Dtype)
+	switch {
+	case c.has(Scaled) && dt != dataset.Float32:
+		return errors.New("want dataset.Float32 with Scaled, and another ToDtype after it")
+	case c.has(Scaled):
+		o.Scaled, o.Rescaled = true, true
+		return p.unit(c.String(), func(x float32) float32 { return x * float32(1.0/255) })
+	case p.Deep != nil:
+		return castDeep(o, dt)
+	case dt != dataset.Float32 && dt != dataset.Float16 && dt != dataset.BFloat16:
+		return errors.New("want dataset.Float32, dataset.Float16 or dataset.BFloat16")
+	case !o.Float:
+		return errors.New("want ToTensor before it")
+	case o.Dtype != dataset.Float32 && o.Dtype != dt:
+		return fmt.Errorf("the result is %s already", o.Dtype)
+	}
+	o.Dtype = dt
+	return nil
+}
+
+func addNormalize(p *Program, c *Call) error {
+	mean, std := c.Args[0].([]float32), c.Args[1].([]float32)
+	n := p.Output.Channels
+	if err := p.Output.BeforeOwn(); err != nil {
+		return err
+	}
+	switch {
+	case !p.Output.Float:
+		return errors.New("must come after ToTensor")
+	case p.Output.Preset != "":
+		return fmt.Errorf("%s has normalised already: for other numbers, list its steps yourself", p.Output.Preset)
+	case len(p.Output.Erasings) > 0:
+		return errors.New("want it before RandomErasing")
+	case p.Output.Dtype != dataset.Float32:
+		return errors.New("want it before ToDtype")
+	case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
+		return fmt.Errorf("want one mean and standard deviation for all channels, or one for each: the image has %s", figures.Count(n, "channel", "channels"))
+	}
+	for _, v := range mean {
+		if v-v != 0 {
+			return errors.New("want finite means")
+		}
+	}
+	for _, v := range std {
+		if v-v != 0 || v == 0 {
+			return errors.New("want finite standard deviations other than 0")
+		}
+	}
+	p.Output.Norms++
+	p.Output.Calls = append(p.Output.Calls, c.String())
+	if p.Deep != nil {
+		p.Deep.Norms = append(p.Deep.Norms, engine.ChannelNorm{Mean: mean, Std: std})
+		return nil
+	}
+	for c := range n {
+		p.Output.Mean[c], p.Output.Std[c] = mean[c%len(mean)], std[c%len(std)]
+		t := &p.Output.Table[c]
+		for x := range t {
+			t[x] = float32(t[x]-mean[c%len(mean)]) / std[c%len(std)]
+		}
+	}
+	return nil
+}

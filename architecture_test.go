@@ -191,3 +191,71 @@ func TestNoStructOfTheLoaderIsTooLargeToHoldInTheHead(t *testing.T) {
 		t.Errorf("only %d structs were looked at", seen)
 	}
 }
+
+// TestTransformsStaySmall: no function of transform has more than 60 lines or 20 branches, and no package more than 4,500
+// lines, without tests.
+func TestTransformsStaySmall(t *testing.T) {
+	lines := map[string]int{}
+	err := filepath.WalkDir("transform", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			return err
+		}
+		lines[filepath.Dir(name)] += set.File(file.FileStart).LineCount()
+		ast.Inspect(file, func(n ast.Node) bool {
+			var body *ast.BlockStmt
+			switch f := n.(type) {
+			case *ast.FuncDecl:
+				body = f.Body
+			case *ast.FuncLit:
+				body = f.Body
+			}
+			if body == nil {
+				return true
+			}
+			at := set.Position(n.Pos())
+			if n := set.Position(body.End()).Line - at.Line + 1; n > 60 {
+				t.Errorf("%v: a function of %d lines", at, n)
+			}
+			if n := branches(body); n > 20 {
+				t.Errorf("%v: a function of %d branches", at, n)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || len(lines) < 6 {
+		t.Errorf("%v, %v", lines, err)
+	}
+	for name, n := range lines {
+		if n > 4500 {
+			t.Errorf("%s has %d lines", name, n)
+		}
+	}
+}
+
+// branches counts conditions, loops, cases, and && and ||, but not those of functions within.
+func branches(body *ast.BlockStmt) (n int) {
+	ast.Inspect(body, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+			n++
+		case *ast.CaseClause:
+			if node.List != nil {
+				n++
+			}
+		case *ast.BinaryExpr:
+			if node.Op == token.LAND || node.Op == token.LOR {
+				n++
+			}
+		}
+		return true
+	})
+	return n
+}

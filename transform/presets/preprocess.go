@@ -51,12 +51,8 @@ func (c *processor) ownResizing(o object) []transform.Step {
 		return []transform.Step{transform.Resize([2]int{s.shortest, s.shortest}, f...)}
 	case c.kind == convNext && s.shortest > 0:
 		return []transform.Step{transform.Resize(part(s.shortest), f...), transform.CenterCrop(s.shortest, transform.Floor())}
-	case c.kind == poolFormer && s.shortest > 0:
-		return []transform.Step{transform.Resize(part(s.shortest), f...)}
-	case c.kind == poolFormer && s.fixed() && s.height == s.width:
-		return []transform.Step{transform.Resize(part(s.height), f...)}
-	case c.kind == poolFormer && s.fixed():
-		return []transform.Step{transform.Resize([2]int{part(s.height), part(s.width)}, f...)}
+	case c.kind == poolFormer:
+		return poolFormerResizing(s, f, part)
 	case c.kind == leViT && s.shortest > 0:
 		return []transform.Step{transform.Resize(int(256.0/224*float64(s.shortest)), f...)}
 	case c.kind == dpt && s.fixed() && c.keep:
@@ -67,6 +63,19 @@ func (c *processor) ownResizing(o object) []transform.Step {
 		return []transform.Step{wholeBlocks(withinEdges(s.shortest, s.longest)).step(c.filter)}
 	case c.kind == sam && s.longest > 0:
 		return []transform.Step{longestEdge(s.longest).step(c.filter)}
+	}
+	return nil
+}
+
+// poolFormerResizing resizes to what is more than the size by the part that is cropped.
+func poolFormerResizing(s sides, f []transform.Option, part func(n int) int) []transform.Step {
+	switch {
+	case s.shortest > 0:
+		return []transform.Step{transform.Resize(part(s.shortest), f...)}
+	case s.fixed() && s.height == s.width:
+		return []transform.Step{transform.Resize(part(s.height), f...)}
+	case s.fixed():
+		return []transform.Step{transform.Resize([2]int{part(s.height), part(s.width)}, f...)}
 	}
 	return nil
 }

@@ -147,6 +147,8 @@ func TestACancelledLoopEndsWhileTheServiceWorks(t *testing.T) {
 // forbidding is a bucket that forbids access to all objects from 20.jpg on.
 type forbidding struct{}
 
+func (forbidding) Identity() string { return "forbidding" }
+
 func (forbidding) List(context.Context, string, string) iter.Seq2[objects.Object, error] {
 	return func(func(objects.Object, error) bool) {}
 }

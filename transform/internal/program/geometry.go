@@ -421,7 +421,7 @@ func addRandomCrop(p *Program, c *Call) error {
 		return err
 	}
 	widths, needed, how := of[int](c.option(Padding)), c.has(PadIfNeeded), crops
-	if widths != nil && len(widths) > 0 || needed {
+	if len(widths) > 0 || needed {
 		how = pads
 	}
 	return p.geometry(c, how, size.after, func(e *engine.Engine, r *rand.Rand) error {

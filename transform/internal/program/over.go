@@ -59,7 +59,7 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 // Alone is the field of the results for single images.
 func (p *Program) Alone() (dataset.Field, error) {
 	if len(p.groups) > 0 && p.Crops == 0 {
-		return dataset.Field{}, errors.New("Views: only for Images, and for Compile with Inputs: here an image has one result")
+		return dataset.Field{}, fmt.Errorf("%s: only for Images, and for Compile with Inputs: here an image has one result", Views.name)
 	}
 	if p.any() {
 		return dataset.Field{}, fmt.Errorf("%s: only for Images, and for Compile with Inputs: here the image is alone", strings.Join(p.calls(), ", "))

@@ -94,7 +94,7 @@ func MixUp(alpha float64, classes int, options ...Option) dataset.BatchStep {
 // Labels are mixed by the area of the box and become float32 of shape (classes).
 //
 // The field "image" may have any dtype. Its last two dimensions are height and width. A shape (h, w, c) is recognised
-// by at most 4 channels and more than 4 rows. For the rest see [MixUp].
+// by at most 4 channels and more than 4 rows. [Fields] and [Probability] are those of [MixUp], as is the rest.
 //
 // Source: Yun et al., "CutMix: Regularization Strategy to Train Strong Classifiers with Localizable Features",
 // https://arxiv.org/abs/1905.04899.

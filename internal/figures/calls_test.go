@@ -20,7 +20,7 @@ func TestStepsPrintAsTheCallThatMadeThem(t *testing.T) {
 		figures.Call("Normalize", []float32{0.5}, "text"):  "Normalize([0.5], text)",
 		figures.Join([]named{{}, {}}):                      "Named(1), Named(1)",
 		figures.Name(named{}):                              "Named(1)",
-		figures.Name(&plain{}):                             "steps_test.plain",
+		figures.Name(&plain{}):                             "figures_test.plain",
 		figures.Name(nil):                                  "Apply(nil)",
 	} {
 		if got != want {

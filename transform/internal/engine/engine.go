@@ -56,7 +56,7 @@ type frame interface {
 	// Swap makes the spare image the current one.
 	Swap()
 
-	// begin forgets the last image.
+	// Begin forgets the last image.
 	Begin(src source.Image)
 	// cost is how many pixels of MaxPixels a pixel counts.
 	cost() int
@@ -65,9 +65,9 @@ type frame interface {
 	needs(v *view) image.Rectangle
 	// prepare gets the pixels that the view shows and runs the horizontal pass.
 	prepare(e *Engine) error
-	// draw makes the spare image the canvas of w×h pixels that prepare has begun.
+	// Draw makes the spare image the canvas of w×h pixels that prepare has begun.
 	Draw(v *view, w, h int)
-	// store writes the canvas that prepare has begun to the result of a lane.
+	// Store writes the canvas that prepare has begun to the result of a lane.
 	Store(l *lane, out []byte, r *rand.Rand) error
 
 	// load decodes a window of a source for several engines, and share lets them have the current image.

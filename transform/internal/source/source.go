@@ -12,16 +12,16 @@ import (
 
 // An Image gives the pixels of an image before the first step.
 type Image interface {
-	// decode writes a window of the image to dst, 4 bytes per pixel and
+	// Decode writes a window of the image to dst, 4 bytes per pixel and
 	// stride bytes per row.
 	Decode(dst []byte, stride int, window image.Rectangle) error
 }
 
 // Values give the values of an image before the first step.
 type Values interface {
-	// samples is the number of channels and their dtype.
+	// Samples is the number of channels and their dtype.
 	Samples() (channels int, dtype dataset.Dtype, err error)
-	// decodeValues writes a window of the image, one plane after the other without gaps.
+	// DecodeValues writes a window of the image, one plane after the other without gaps.
 	DecodeValues(dst []float32, window image.Rectangle) error
 }
 
@@ -42,9 +42,9 @@ func CheckSamples(src Values, channels int) (dataset.Dtype, error) {
 // Bands is a source that several goroutines can decode together.
 type Bands interface {
 	Image
-	// shares reports whether decodeBands works for a window of the image, and pays.
+	// Shares reports whether decodeBands works for a window of the image, and pays.
 	Shares(window image.Rectangle) bool
-	// decodeBands decodes a window on up to n goroutines. Instead of writing to one
+	// DecodeBands decodes a window on up to n goroutines. Instead of writing to one
 	// destination, they call use, each for other rows and at the same time. pix holds
 	// row from to row to-1 of the window until use returns.
 	DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error

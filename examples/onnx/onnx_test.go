@@ -182,7 +182,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	installed(t)
-	for dir, says := range map[string]string{empty: "no image", filepath.Join(empty, "absent"): "no such file"} {
+	for dir, says := range map[string]string{empty: "no file", filepath.Join(empty, "absent"): "no such file"} {
 		err := run(t.Context(), &bytes.Buffer{}, options{dir: dir, model: model.Folder(), batch: 1, top: 1})
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("got %v, want %q", err, says)

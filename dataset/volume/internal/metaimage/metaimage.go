@@ -86,14 +86,7 @@ func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := h.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	if limit > 0 && n > limit {
-		return nil, fmt.Errorf("DimSize: %d bytes of data, the limit is %d", n, limit)
-	}
-	data, err := h.load(fsys, n)
+	data, err := bulk.Load(h, "DimSize", limit, func(size int64) ([]byte, error) { return h.load(fsys, size) })
 	if err != nil {
 		return nil, err
 	}

@@ -84,16 +84,15 @@ func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := h.Bytes()
+	data, err := bulk.Load(h, "dim", limit, func(size int64) ([]byte, error) {
+		data, err := h.load(fsys, size)
+		if err != nil {
+			return nil, in(h.file, name, err)
+		}
+		return data, nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	if limit > 0 && n > limit {
-		return nil, fmt.Errorf("dim: %d bytes of data, the limit is %d", n, limit)
-	}
-	data, err := h.load(fsys, n)
-	if err != nil {
-		return nil, in(h.file, name, err)
 	}
 	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: data}, nil
 }

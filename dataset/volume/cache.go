@@ -23,7 +23,6 @@ type cache struct {
 	idle    cacheEntry // head of the ring of unused entries; next is the most recently used
 	held    int64      // bytes that count against the limit: of entries that are not larger than it
 	stats   dataset.CacheStats
-	evicted int64 // patients dropped to stay within the limit
 }
 
 // A cacheEntry is one patient, from when its loading begins.
@@ -171,7 +170,6 @@ func (c *cache) drop(e *cacheEntry) {
 	}
 	c.stats.Bytes -= e.bytes
 	c.stats.Samples--
-	c.evicted++
 }
 
 func (e *cacheEntry) unlink() {

@@ -257,22 +257,28 @@ func (c *core) unchanged(p *patient, volumes []*Volume) error {
 
 // region is the set of a mask's voxels with some labels. It is found once per patient.
 func (c *cache) region(e *cacheEntry, source int, key string, labels []float64) (*region, error) {
-	p := e.volumes
+	r, found, err := e.volumes.region(source, key, labels)
+	if found {
+		c.grow(e, r.bytes())
+	}
+	return r, err
+}
+
+// region also reports whether it had to find the region.
+func (p *patientVolumes) region(source int, key string, labels []float64) (r *region, found bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r := p.regions[key]; r != nil {
-		return r, nil
+		return r, false, nil
 	}
-	r, err := regionOf(p.list[source], labels)
-	if err != nil {
-		return nil, err
+	if r, err = regionOf(p.list[source], labels); err != nil {
+		return nil, false, err
 	}
 	if p.regions == nil {
 		p.regions = map[string]*region{}
 	}
 	p.regions[key] = r
-	c.grow(e, r.bytes())
-	return r, nil
+	return r, true, nil
 }
 
 // A cancelingFS stops reads of its files once ctx is done, so that nobody waits for a

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -91,18 +92,8 @@ func (c *Cut) Cohort() *Cohort { return c.cohort }
 // cannot hold all.
 func (c *Cut) Ends() []int {
 	ends := make([]int, c.cohort.Len())
-	n := c.Len()
 	for p := range ends {
-		// Samples are ordered by patient: find the first of a later one.
-		lo, hi := 0, n
-		for lo < hi {
-			if mid := int(uint(lo+hi) >> 1); c.parts.patient(mid) > p {
-				hi = mid
-			} else {
-				lo = mid + 1
-			}
-		}
-		ends[p] = lo
+		ends[p] = sort.Search(c.Len(), func(i int) bool { return c.parts.patient(i) > p }) // the first of a later patient
 	}
 	return ends
 }

@@ -58,13 +58,6 @@ func (f Field) meaning() string {
 	return fmt.Sprintf("%v of %q", f.Kind, f.Of)
 }
 
-// sameSpec reports whether samples of both have the same memory.
-func sameSpec(a, b Spec) bool {
-	return slices.EqualFunc(a, b, func(a, b Field) bool {
-		return a.Name == b.Name && a.Dtype == b.Dtype && a.Ragged == b.Ragged && slices.Equal(a.Shape, b.Shape)
-	})
-}
-
 type concat struct {
 	children []Dataset
 	ends     []int // of every child, in samples

@@ -118,6 +118,13 @@ func (s Spec) String() string {
 	return strings.Join(fields, ", ")
 }
 
+// sameSpec reports whether samples of both have the same memory.
+func sameSpec(a, b Spec) bool {
+	return slices.EqualFunc(a, b, func(a, b Field) bool {
+		return a.Name == b.Name && a.Dtype == b.Dtype && a.Ragged == b.Ragged && slices.Equal(a.Shape, b.Shape)
+	})
+}
+
 // Validate reports everything that is wrong with the spec: no fields, a name
 // that is missing or used twice, no dtype, a dimension
 // below 1, a shape of more than 1 TiB, or 2 GiB where an int has 32 bits, and a field of

@@ -36,14 +36,14 @@ func newBatchConfig(name string, options []BatchOption) batchConfig {
 	return c
 }
 
-// A DrawOption is an option of [Random], [Weighted] and [WeightedWithoutReplacement].
+// A DrawOption is an option of [Random], [Weighted], [Balanced] and [WeightedWithoutReplacement].
 type DrawOption struct{ set func(*drawConfig) }
 
 type drawConfig struct{ draws int }
 
 // Draws sets the number of samples per epoch. The default is the number of samples
-// for [Random], the number of weights for [Weighted], and the number of positive
-// weights for [WeightedWithoutReplacement]. A negative n panics.
+// for [Random] and [Balanced], the number of weights for [Weighted], and the number of
+// positive weights for [WeightedWithoutReplacement]. A negative n panics.
 func Draws(n int) DrawOption {
 	return DrawOption{func(c *drawConfig) { c.draws = n }}
 }

@@ -17,7 +17,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 	} {
 		got := fmt.Sprint(read())
 		if !strings.HasPrefix(got, "classic: read "+name+": ") || !strings.HasSuffix(got, "not a file") {
-			t.Errorf("got %s, want dataset: read %s: not a file", got, name)
+			t.Errorf("got %s, want classic: read %s: not a file", got, name)
 		}
 	}
 }

@@ -239,8 +239,8 @@ func staysWithinTheBudget(t *testing.T, workers int) {
 // TestStatsSayWhatAutoHasChosenAndWhy, and nothing of it with a fixed number of workers.
 func TestStatsSayWhatAutoHasChosenAndWhy(t *testing.T) {
 	onTwoProcessors(t)
-	s := loadertest.New(t, &fake{n: 8}, loader.Workers(loader.Auto), loader.Budget(2<<30)).Stats()
-	const want = "2 workers, 5 batches in flight within 2 GiB: a worker per processor to begin with"
+	s := loadertest.New(t, &fake{n: 8}, loader.Workers(loader.Auto), loader.Budget(1<<30)).Stats()
+	const want = "2 workers, 5 batches in flight within 1 GiB: a worker per processor to begin with"
 	if s.Tuning != want {
 		t.Errorf("got  %s\nwant %s", s.Tuning, want)
 	}

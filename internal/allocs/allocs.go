@@ -8,25 +8,21 @@ package allocs
 
 import (
 	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/testenv"
 )
 
-const (
-	trials    = 10 // at most
-	uncounted = testenv.Race || strconv.IntSize == 32
-)
+// trials bounds how often the functions measure.
+const trials = 10
 
 // PerRun returns how many allocations a call of f takes on average, rounded down, as
 // [testing.AllocsPerRun] does for that many runs. It measures until it finds at most most
 // allocations, up to ten times, and returns the least.
 //
-// Under the race detector, which allocates by itself, and where an int has 32 bits, and the compiler keeps other
-// values on the heap, PerRun calls f once, for what else may be found, and returns 0.
+// Under the race detector, which allocates by itself, PerRun calls f once, for what else may be found, and returns 0.
 func PerRun(most float64, runs int, f func()) float64 {
-	if uncounted {
+	if testenv.Race {
 		f()
 		return 0
 	}

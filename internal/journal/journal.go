@@ -73,7 +73,7 @@ func (l *Log) open(ctx context.Context, ready func() error, replay func(Note) bo
 	lines := bufio.NewReaderSize(l.journal, maxLine)
 	text, kept, ok := next(lines, 0)
 	if !ok || text != l.head {
-		if err := l.replaces(text, ok); err != nil {
+		if err := l.replaces(lines, text, kept, ok); err != nil {
 			return err
 		}
 		head := appendLine(nil, "%s", l.head)
@@ -93,10 +93,11 @@ func (l *Log) open(ctx context.Context, ready func() error, replay func(Note) bo
 	return errors.Join(cut(l.journal, kept), cut(l.part, l.size))
 }
 
-// replaces refuses to write over earlier work or foreign files: the journal's first line is another
-// one, or not whole. There is no work if no record was appended, or if the program was killed
-// between the last two steps of Finish, which leaves the journal alone.
-func (l *Log) replaces(line string, whole bool) error {
+// replaces refuses to write over earlier work or foreign files: the journal's first line, which ends
+// at byte end, is another one, or not whole. There is no work if no record was appended, or if the
+// program was killed between the last two steps of Finish, which leaves the journal alone. A first
+// note without bytes is work that needs no part: that of the parts before it.
+func (l *Log) replaces(lines *bufio.Reader, line string, end int64, whole bool) error {
 	part, err := os.Stat(l.path + partEnd)
 	empty := errors.Is(err, os.ErrNotExist) || err == nil && part.Size() == 0
 	if err != nil && !empty {
@@ -107,8 +108,9 @@ func (l *Log) replaces(line string, whole bool) error {
 		return err
 	}
 	kind, _, _ := strings.Cut(l.head, " ")
+	first, _, noted := nextNote(lines, end)
 	switch {
-	case whole && (!empty || !strings.HasPrefix(line, kind+" ")):
+	case whole && (!empty || noted && first.Bytes == 0 || !strings.HasPrefix(line, kind+" ")):
 		return errors.New("its .part and .journal exist already, with other fields, columns or options, or of another source: remove them to start again")
 	case !whole && !empty:
 		return &os.PathError{Op: "continue", Path: l.path + partEnd, Err: errForeign}
@@ -144,15 +146,7 @@ func (l *Log) replay(ctx context.Context, lines *bufio.Reader, kept int64, ready
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		text, end, ok := next(lines, kept)
-		var n Note
-		if ok {
-			_, err := fmt.Sscanf(text, "%d %x", &n.Bytes, &n.Sum)
-			fields := strings.SplitN(text, " ", 3)
-			if ok = err == nil && n.Bytes >= 0 && len(fields) == 3; ok {
-				n.Text = fields[2]
-			}
-		}
+		n, end, ok := nextNote(lines, kept)
 		if in == nil && (!ok || n.Bytes > 0) {
 			if err := openPart(); err != nil {
 				return 0, err
@@ -315,6 +309,18 @@ func next(lines *bufio.Reader, start int64) (text string, end int64, ok bool) {
 		return "", start, false
 	}
 	return text, start + int64(len(line)), true
+}
+
+// nextNote returns the note of the next line, as next does.
+func nextNote(lines *bufio.Reader, start int64) (n Note, end int64, ok bool) {
+	text, end, ok := next(lines, start)
+	fields := strings.SplitN(text, " ", 3)
+	if !ok || len(fields) != 3 {
+		return n, start, false
+	}
+	_, err := fmt.Sscanf(text, "%d %x", &n.Bytes, &n.Sum)
+	n.Text = fields[2]
+	return n, end, err == nil && n.Bytes >= 0
 }
 
 // cut truncates a file to size and seeks to its end.

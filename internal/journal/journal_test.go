@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,5 +98,66 @@ func TestALogContinuesAfterWhatIsWhole(t *testing.T) {
 	}
 	if kept := continued(t, path, records); kept != 2 {
 		t.Errorf("%d records before the damage, want 2", kept)
+	}
+}
+
+// After Restart the part is empty, and its journal is all that knows of the parts before it.
+func TestALogOfEarlierPartsIsNotReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l, err := journal.Open(t.Context(), path, head, nil, func(journal.Note) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func() error { return os.Rename(path+".part", path) }
+	if err := errors.Join(l.Restart([]string{"first"}, named), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := journal.Open(t.Context(), path, "test 1 other", nil, func(journal.Note) bool { return true }); err == nil {
+		t.Errorf("the log is replaced: %v", l.Close())
+	}
+	var got []string
+	l, err = journal.Open(t.Context(), path, head, nil, func(n journal.Note) bool {
+		got = append(got, n.Text)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil || !slices.Equal(got, []string{"first"}) {
+		t.Errorf("got notes %q, error %v", got, err)
+	}
+}
+
+// Whoever can write to the folder can also give a line the right checksum.
+func TestALineThatIsWrongEndsTheLog(t *testing.T) {
+	sum := func(text string) uint32 { return crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)) }
+	line := func(text string) string { return fmt.Sprintf("%08x %s\n", sum(text), text) }
+	right := line(fmt.Sprintf("5 %08x right", sum("bytes")))
+	for _, text := range []string{
+		"", "0", "0 0", "x 0 note", "0 x note", "-1 0 note", "-9223372036854775808 0 note", "9223372036854775807 0 note",
+		"9223372036854775808 0 note", "0 100000000 note", "6 0 note", "5 0 note", "0 0 " + strings.Repeat("long", 64<<10),
+	} {
+		path := filepath.Join(t.TempDir(), "log")
+		err := errors.Join(os.WriteFile(path+".part", []byte("bytesbytes"), 0o600),
+			os.WriteFile(path+".journal", []byte(line(head)+right+line(text)+right), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []journal.Note
+		l, err := journal.Open(t.Context(), path, head, nil, func(n journal.Note) bool {
+			got = append(got, n)
+			return true
+		})
+		if err != nil {
+			t.Errorf("%.40q: %v", text, err)
+			continue
+		}
+		if len(got) != 1 || l.Size() != 5 {
+			t.Errorf("%.40q: notes %v of %d bytes, want one of 5", text, got, l.Size())
+		}
+		err = l.Close()
+		if info, err2 := os.Stat(path + ".part"); errors.Join(err, err2) != nil || info.Size() != 5 {
+			t.Errorf("%.40q: the part is %v, error %v", text, info, errors.Join(err, err2))
+		}
 	}
 }

@@ -240,7 +240,7 @@ func (x *Index) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), nil
 }
 
-// OpenSaved makes a dataset of the shards of that names stand for, with the index in a local file.
+// OpenSaved makes a dataset of the shards that names stand for, with the index in a local file.
 // If there is no such file, it scans the shards and saves their index there, as [Scan] does; remove
 // the file when the shards change.
 func OpenSaved(ctx context.Context, s objects.Store, f Format, names []string, file string, fields []Field, options ...Option) (*Dataset, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -121,6 +123,40 @@ func unname(t *testing.T, path string) {
 	name := strings.Replace(path, "%d", fmt.Sprint(kept-2), 1)
 	err = errors.Join(os.Rename(name, path+".part"), os.WriteFile(path+".journal", []byte(strings.Join(lines[:kept], "")), 0o666))
 	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Samples of a shard that a journal only claims would be missing.
+func TestAShardThatIsNotedAfterSamplesIsNotBelieved(t *testing.T) {
+	ds := photosLike(4)
+	first, err := dataset.Subset(ds, []int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := t.TempDir() + "/%d.tar"
+	w, err := shards.CreateTar(t.Context(), path, ds.Spec(), photoColumns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := loadertest.New(t, first, loader.BatchSize(2))
+	for batch, err := range l.Epoch(t.Context(), 0) {
+		if err := errors.Join(err, w.AppendBatch(batch.Indices(), batch)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const note = "0 00000000 shard 3 100"
+	extend(t, path+".journal", fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(note), crc32.MakeTable(crc32.Castagnoli)), note))
+	if w, err = shards.CreateTar(t.Context(), path, ds.Spec(), photoColumns); err != nil {
+		t.Fatal(err)
+	}
+	if w.Next() != 2 || w.Shards() != 0 {
+		t.Errorf("next is %d after %d shards, want 2 after none", w.Next(), w.Shards())
+	}
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -66,6 +66,7 @@ type Writer struct {
 	name     files.Pattern
 	log      *journal.Log
 	finished []string // notes about the shards that are complete: "shard <next> <bytes>"
+	begun    bool     // whether all complete shards are known: notes are about samples from then on
 	next     int      // in the source
 	err      error    // of writing, after which nothing more is written
 	done     bool
@@ -97,7 +98,7 @@ func (w *Writer) restore(n journal.Note) bool {
 	var next int
 	var size int64
 	if _, err := fmt.Sscanf(n.Text, "shard %d %d", &next, &size); err == nil {
-		if n.Bytes > 0 || next <= w.next {
+		if n.Bytes > 0 || w.begun || next <= w.next {
 			return false
 		}
 		w.finished = append(w.finished, n.Text)
@@ -111,6 +112,7 @@ func (w *Writer) restore(n journal.Note) bool {
 // ready gives the last complete shard its name, if the program was killed before that, looks for
 // the others, and refuses files with names of shards that are still to be written.
 func (w *Writer) ready() error {
+	w.begun = true
 	for k, note := range w.finished {
 		var next int
 		var want int64

@@ -18,10 +18,11 @@ import (
 func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	var f bulk.Filler
 	defer f.Close()
-	h.want(fsys, &f, size)
 	n := max(h.dataFiles.count, 1)
+	stored := bulk.Stored(fsys, n, h.file)
+	f.Want(size, h.likely(size, stored), stored)
 	for i := range n {
-		name, err := h.dataFiles.file(i, h.name)
+		name, err := h.file(i)
 		if err != nil {
 			return nil, err
 		}
@@ -39,29 +40,15 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// want allocates as much memory as to expect from the files' sizes.
-func (h *Header) want(fsys fs.FS, f *bulk.Filler, size int64) {
-	const asked = 4096 // files
-	stored := int64(0)
-	for i := range min(asked, max(h.dataFiles.count, 1)) {
-		name, err := h.dataFiles.file(i, h.name)
-		if err != nil {
-			break
-		}
-		info, err := fs.Stat(fsys, name)
-		if err != nil {
-			break
-		}
-		stored += info.Size()
-	}
-	likely := stored
+// likely is the expected size of the decoded data, from the size of the files.
+func (h *Header) likely(size, stored int64) int64 {
 	switch {
 	case h.compressed:
-		likely = bulk.Unzipped(size, stored)
+		return bulk.Unzipped(size, stored)
 	case !h.binary:
-		likely = 4 * min(stored, 1<<50) // two characters, a digit and a space, can be a float64
+		return 4 * min(stored, 1<<50) // two characters, a digit and a space, can be a float64
 	}
-	f.Want(size, likely, stored)
+	return stored
 }
 
 // take reads the size bytes of one data file.
@@ -114,10 +101,11 @@ type dataFiles struct {
 // local reports whether the data follow the header.
 func (d *dataFiles) local() bool { return d.count == 0 }
 
-// file is data file i of the header called name.
-func (d *dataFiles) file(i int64, name string) (string, error) {
+// file is the path of data file i in the file system of the header.
+func (h *Header) file(i int64) (string, error) {
+	d := &h.dataFiles
 	if d.local() {
-		return name, nil
+		return h.name, nil
 	}
 	own := ""
 	if d.names != nil {
@@ -125,7 +113,7 @@ func (d *dataFiles) file(i int64, name string) (string, error) {
 	} else {
 		own = d.pattern.Name(d.first + i*d.step)
 	}
-	return files.Below(path.Dir(name), own)
+	return files.Below(path.Dir(h.name), own)
 }
 
 // dataFiles reads the value of ElementDataFile, and the list of files on the next lines.
@@ -141,7 +129,7 @@ func (p *parser) dataFiles() error {
 		return p.pattern(words)
 	}
 	d.names, d.count = []string{p.elements}, 1
-	_, err := d.file(0, p.h.name)
+	_, err := p.h.file(0)
 	return err
 }
 
@@ -174,7 +162,7 @@ func (p *parser) list(words []string) error {
 		if err := p.Memory(kept + int64(len(text))); err != nil {
 			return err
 		}
-		name, err := d.file(d.count-1, p.h.name)
+		name, err := p.h.file(d.count - 1)
 		if err == nil && seen[name] {
 			err = fmt.Errorf("%.60q is in the list already", text)
 		}
@@ -215,6 +203,6 @@ func (p *parser) pattern(words []string) error {
 			return fmt.Errorf("%d to %d by %d are not the numbers of %d files", d.first, numbers[1], d.step, d.count)
 		}
 	}
-	_, err := d.file(0, p.h.name)
+	_, err := p.h.file(0)
 	return err
 }

@@ -23,11 +23,11 @@ const prefix = 1 << 20
 
 // load reads all data.
 func (h *Header) load(fsys fs.FS, total int64) ([]byte, error) {
-	stored := h.stored(fsys)
+	n := h.files()
+	stored := bulk.Stored(fsys, n, h.file)
 	d := &decoder{Header: h}
 	d.Want(total, h.likely(total, stored), stored)
 	defer d.Close()
-	n := h.files()
 	for i := range n {
 		name, err := h.file(i)
 		if err != nil {

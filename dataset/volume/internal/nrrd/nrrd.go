@@ -56,23 +56,6 @@ func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: data}, nil
 }
 
-// stored is the size in bytes of all data files that can be found.
-func (h *Header) stored(fsys fs.FS) (n int64) {
-	const asked = 4096 // files
-	for i := range min(h.files(), asked) {
-		name, err := h.file(i)
-		if err != nil {
-			break
-		}
-		info, err := fs.Stat(fsys, name)
-		if err != nil {
-			break
-		}
-		n += info.Size()
-	}
-	return n
-}
-
 // likely is the expected size of the decoded data, from the size of the files.
 func (h *Header) likely(promised, stored int64) int64 {
 	switch h.Encoding {

@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -222,7 +223,7 @@ func checkPlane(m *dicom.Image) error {
 	row, column := m.Orientation[:3], m.Orientation[3:]
 	a, _ := unitOf(row)
 	b, _ := unitOf(column)
-	if cosine := row[0]*column[0] + row[1]*column[1] + row[2]*column[2]; math.Abs(a-1) > 1e-3 || math.Abs(b-1) > 1e-3 || math.Abs(cosine) > 1e-3 {
+	if cosine := dot([3]float64(row), [3]float64(column)); math.Abs(a-1) > 1e-3 || math.Abs(b-1) > 1e-3 || math.Abs(cosine) > 1e-3 {
 		return fmt.Errorf("ImageOrientationPatient: %v, want two unit vectors at a right angle", m.Orientation)
 	}
 	return nil
@@ -275,15 +276,7 @@ func (s *series) stack() error {
 	for k := range s.slices {
 		s.slices[k].at = dot([3]float64(s.slices[k].Position), [3]float64(s.normal))
 	}
-	slices.SortStableFunc(s.slices, func(a, b slice) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(s.slices, func(a, b slice) int { return cmp.Compare(a.at, b.at) })
 	last := len(s.slices) - 1
 	if last == 0 {
 		return nil

@@ -27,6 +27,11 @@ func TestMistakesInNestedStepsNameTheirPlace(t *testing.T) {
 		{list(transform.Views(2, transform.CenterCrop(0), transform.RandomHorizontalFlip(2), transform.As("global"))),
 			`Views(2, …, As("global")): CenterCrop(0): want a positive size
 Views(2, …, As("global")): RandomHorizontalFlip(2): want a probability from 0 to 1`},
+		{list(transform.Views(2, transform.CenterCrop(8, transform.Fill()))),
+			"Views(2, …): CenterCrop(8, Fill()): want a Fill of one number or more"},
+		{list(transform.Views(2, crop), transform.CenterCrop(8, transform.Fill())),
+			`CenterCrop(8, Fill()): want a Fill of one number or more
+CenterCrop(8, Fill()): must be among the steps of Views`},
 		{list(crop, transform.ToTensor(), transform.Apply(blue{})),
 			"transform_test.blue: must come before ToTensor and PILToTensor (a PlanesTransform may come after it)"},
 		{list(transform.Views(2, transform.Resize(20))),

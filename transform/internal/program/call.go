@@ -145,10 +145,10 @@ func (c *Call) filter(usual resize.Filter) resize.Filter { return optionOf(c, In
 
 // colour is the option Fill as a colour of 8 bits.
 func (c *Call) colour() (colour [3]uint8) {
-	if c.levels || !c.has(Fill) {
+	v := c.option(Fill)
+	if c.levels || len(v) == 0 {
 		return colour
 	}
-	v := c.option(Fill)
 	for k := range colour {
 		colour[k] = uint8(v.float(k % len(v)))
 	}

@@ -66,10 +66,10 @@ var (
 		return checkRows(field, rows)
 	})
 	Mask = declaring(Kind{name: "Mask", takes: []*Kind{Fill, Dtype, SegmentIDs}, levels: true}, func(p *Program, c *Call, field string) error {
-		return p.addMask(maskField{Call: c, name: field})
+		return p.addMask(maskField{c, engine.MaskAt{Name: field}})
 	})
 	Masks = declaring(Kind{name: "Masks", takes: []*Kind{Fill, Dtype}, levels: true}, func(p *Program, c *Call, field string) error {
-		return p.addMask(maskField{Call: c, name: field, several: true})
+		return p.addMask(maskField{c, engine.MaskAt{Name: field, Several: true}})
 	})
 )
 
@@ -99,11 +99,7 @@ func (k pointField) String() string { return rowsCall("KeyPoints", k.field, k.ro
 // maskField is a field of masks. Its call is the option that declares it.
 type maskField struct {
 	*Call
-	name    string
-	several bool
-	ids     bool
-	dtype   dataset.Dtype // of the result
-	outside uint16        // the number of pixels that crops and pads add
+	engine.MaskAt
 }
 
 // names are the fields that have been declared.
@@ -113,7 +109,7 @@ func (a *annotated) names() []string {
 		names = append(names, b.field)
 	}
 	for _, m := range a.masks {
-		names = append(names, m.name)
+		names = append(names, m.Name)
 	}
 	for _, k := range a.points {
 		names = append(names, k.field)
@@ -183,8 +179,8 @@ func (p *Program) findKinds(spec dataset.Spec) error {
 	}
 	for i := range p.masks {
 		m := &p.masks[i]
-		if at := spec.Index(m.name); at >= 0 {
-			errs = append(errs, within(m.String(), m.Take(spec[at])))
+		if at := spec.Index(m.Name); at >= 0 {
+			errs = append(errs, within(m.String(), m.take(spec[at])))
 		}
 	}
 	for _, text := range p.calls() {
@@ -304,7 +300,7 @@ func (n *naming) findPoints(k pointField, l *engine.Layout, removes bool) {
 
 // findMask adds a field of masks to l.
 func (n *naming) findMask(m maskField, l *engine.Layout) {
-	f := n.find(m, m.name)
+	f := n.find(m, m.Name)
 	if f < 0 {
 		return
 	}
@@ -455,9 +451,9 @@ func (p *Program) marks(line string, mark marking) error {
 
 // addMask adds a mask whose dtype may be left open.
 func (p *Program) addMask(m maskField) error {
-	m.ids, m.dtype = m.has(SegmentIDs), optionOf(m.Call, Dtype, dataset.Dtype(0))
+	m.Ids, m.Dtype = m.has(SegmentIDs), optionOf(m.Call, Dtype, dataset.Dtype(0))
 	if fill := of[float64](m.option(Fill)); len(fill) > 0 {
-		if m.outside = uint16(fill[0]); len(fill) > 1 || float64(m.outside) != fill[0] {
+		if m.Outside = uint16(fill[0]); len(fill) > 1 || float64(m.Outside) != fill[0] {
 			return errors.New("want a Fill of one whole number from 0 to 65535")
 		}
 	}
@@ -466,34 +462,33 @@ func (p *Program) addMask(m maskField) error {
 			return err
 		}
 	}
-	p.annotated.masks = append(p.annotated.masks, m)
+	p.masks = append(p.masks, m)
 	return nil
 }
 
-// Take makes what the option leaves open as the dataset's field has it.
-func (m *maskField) Take(f dataset.Field) error {
-	m.ids = m.ids || f.Kind == dataset.Segments && !m.several
+// take makes what the option leaves open as the dataset's field has it.
+func (m *maskField) take(f dataset.Field) error {
+	m.Ids = m.Ids || f.Kind == dataset.Segments && !m.Several
 	switch {
 	case m.has(Dtype):
-	case m.ids:
-		m.dtype = dataset.Int32
+	case m.Ids:
+		m.Dtype = dataset.Int32
 	case f.Ragged:
-		m.dtype = dataset.Uint8
+		m.Dtype = dataset.Uint8
 	default:
-		m.dtype = f.Dtype
+		m.Dtype = f.Dtype
 	}
 	return m.checkDtype()
 }
 
-// Check is the error of a dtype of the result.
+// checkDtype is the error of a dtype of the result.
 func (m *maskField) checkDtype() error {
-	wide := m.dtype == dataset.Int32 || m.dtype == dataset.Int64
 	switch {
-	case m.dtype != dataset.Uint8 && m.dtype != dataset.Uint16 && !wide:
+	case !isNumber(m.Dtype):
 		return errors.New("want dataset.Uint8, dataset.Uint16, dataset.Int32 or dataset.Int64")
-	case m.dtype == dataset.Uint8 && m.outside > 255:
-		return fmt.Errorf("want a Fill up to 255 for uint8, not %d", m.outside)
-	case m.ids && !wide:
+	case m.Dtype == dataset.Uint8 && m.Outside > 255:
+		return fmt.Errorf("want a Fill up to 255 for uint8, not %d", m.Outside)
+	case m.Ids && m.Dtype.Size() < 4:
 		return errors.New("SegmentIDs want Dtype(dataset.Int32) or Dtype(dataset.Int64)")
 	}
 	return nil
@@ -501,27 +496,28 @@ func (m *maskField) checkDtype() error {
 
 // at checks the field f of the dataset that the option names.
 func (m maskField) at(index int, f dataset.Field) (engine.MaskAt, error) {
-	at := engine.MaskAt{Name: m.name, Several: m.several, Ids: m.ids, Dtype: m.dtype, Outside: m.outside, Field: index, Size: 1}
+	at := m.MaskAt
+	at.Field, at.Size = index, 1
 	file := f.Ragged && f.Dtype == dataset.Uint8 && f.Elements() == 1
 	switch {
-	case m.several && !file:
+	case m.Several && !file:
 		return at, fmt.Errorf("field %v: want ragged uint8", f)
 	case file:
 		return at, nil
-	case m.ids:
+	case m.Ids:
 		return at, fmt.Errorf("field %v: want ragged uint8", f)
 	case f.Ragged || len(f.Shape) != 2 || !isNumber(f.Dtype):
 		return at, fmt.Errorf("field %v: want ragged uint8, or uint8, uint16, int32 or int64 (h, w)", f)
 	}
 	at.Size = f.Dtype.Size()
 	at.W, at.H = f.Shape[1], f.Shape[0]
-	if at.Size > m.dtype.Size() {
+	if at.Size > m.Dtype.Size() {
 		return at, fmt.Errorf("field %v: want Dtype(dataset.%s), or a larger one", f, goName(f.Dtype))
 	}
 	return at, nil
 }
 
-// isNumber reports whether masks have numbers of that dtype.
+// isNumber reports whether masks may have numbers of that dtype.
 func isNumber(dt dataset.Dtype) bool {
 	return dt == dataset.Uint8 || dt == dataset.Uint16 || dt == dataset.Int32 || dt == dataset.Int64
 }

@@ -113,7 +113,7 @@ func (p *Program) find(s *engine.Sampling, spec dataset.Spec) error {
 		if name == p.Field {
 			return fmt.Errorf("%v: that is the field of the images", s)
 		}
-		mask := slices.IndexFunc(p.masks, func(m maskField) bool { return m.name == name })
+		mask := slices.IndexFunc(p.masks, func(m maskField) bool { return m.Name == name })
 		s.At, s.Masks = append(s.At, at), append(s.Masks, mask)
 		s.Sees = s.Sees || mask >= 0
 	}

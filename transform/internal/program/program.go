@@ -80,11 +80,11 @@ func (p *Program) finish(steps []*Call) error {
 	if p.Deep != nil {
 		p.Output.Channels, p.Output.Dtype, p.Output.Deep = p.Deep.Channels, dataset.Uint16, true
 	}
-	p.Moves = p.annotated.any()
+	p.Moves = p.any()
 	p.addAll(steps)
 	p.endRun()
 	p.errs = append(p.errs, p.Output.Check()...)
-	if p.Upright && p.annotated.any() {
+	if p.Upright && p.any() {
 		p.errs = append(p.errs, errors.New("ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
 	}
 	p.errs = append(p.errs, p.compileViews(steps)...)
@@ -209,7 +209,7 @@ func (p *Program) splitCrops() error {
 	}
 	inner := &Program{Plan: engine.Plan{Field: p.Field, Limit: p.Limit, Pillow: p.Pillow, Cut: p.Cut, Output: p.Output, Deep: p.Deep, Ops: p.Ops[p.cropsAt:]}}
 	p.Ops = p.Ops[:p.cropsAt:p.cropsAt]
-	p.groups = []*group{{n: p.Crops, crops: true, target: p.Field, program: inner}}
+	p.groups = []*group{{crops: true, target: p.Field, program: inner, Views: engine.Views{N: p.Crops}}}
 	return nil
 }
 

@@ -17,15 +17,11 @@ const maxViews = 1024
 // A group is the results of a Views.
 type group struct {
 	call    *Call
-	n       int
 	crops   bool   // the steps after FiveCrop or TenCrop, not those of Views
 	place   string // of their mistakes
 	target  string // the field of the results
 	program *Program
-	at      int // of the field in the results
-	engine.Layout
-	made  dataset.Spec // what each view makes of the dataset's fields
-	parts []engine.ViewPart
+	engine.Views
 }
 
 // Views is several results of an image.
@@ -39,7 +35,7 @@ var Views = &Kind{name: "Views", takes: []*Kind{As}, brief: func(c *Call, args [
 	if err := p.notNested(); err != nil {
 		return err
 	}
-	p.groups = append(p.groups, &group{call: c, n: n})
+	p.groups = append(p.groups, &group{call: c, Views: engine.Views{N: n}})
 	return nil
 }}
 
@@ -149,16 +145,17 @@ func (p *Program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 			errs = append(errs, err)
 			continue
 		}
-		f.Shape = append(dataset.Shape{v.n}, f.Shape...)
-		if v.at = field; i > 0 {
-			v.at = len(spec)
+		f.Shape = append(dataset.Shape{v.N}, f.Shape...)
+		if v.At = field; i > 0 {
+			v.At = len(spec)
 			spec = append(spec, f)
 		}
-		spec[v.at] = f
+		spec[v.At] = f
 		if spec, err = v.withParts(spec, given, p.Field, i == 0); err != nil {
 			return spec, errors.Join(append(errs, err)...) // of fields, and so of all groups
 		}
-		p.Views = append(p.Views, engine.Views{N: v.n, At: v.at, Layout: v.Layout, Made: v.made, Parts: v.parts, Plan: &v.program.Plan})
+		v.Plan = &v.program.Plan
+		p.Views = append(p.Views, v.Views)
 	}
 	errs = append(errs, spec.Validate())
 	return spec, errors.Join(errs...)
@@ -171,8 +168,8 @@ func (p *Program) ViewLines(spec dataset.Spec) string {
 		if v.crops {
 			return "  store     " + v.program.Output.String()
 		}
-		fmt.Fprintf(&text, "  views     %v\n", spec[v.at])
-		for _, part := range v.parts {
+		fmt.Fprintf(&text, "  views     %v\n", spec[v.At])
+		for _, part := range v.Parts {
 			fmt.Fprintf(&text, "    part      %v\n", spec[part.To])
 		}
 		for _, line := range v.program.Lines {
@@ -186,11 +183,11 @@ func (p *Program) ViewLines(spec dataset.Spec) string {
 // withParts adds the fields of the annotations to the spec of the results. Those of the
 // first group take the places of the fields that they come from.
 func (v *group) withParts(spec, given dataset.Spec, images string, first bool) (dataset.Spec, error) {
-	if !v.program.annotated.any() {
+	if !v.program.any() {
 		return spec, nil
 	}
 	var err error
-	if v.Layout, v.made, err = v.program.annotate(slices.Clone(given), given, images); err != nil {
+	if v.Layout, v.Made, err = v.program.annotate(slices.Clone(given), given, images); err != nil {
 		return spec, err
 	}
 	prefix := ""
@@ -200,11 +197,11 @@ func (v *group) withParts(spec, given dataset.Spec, images string, first bool) (
 	fields, heads := v.Layout.Fields()
 	counted := dataset.Spec{}
 	for k, from := range fields {
-		f := v.made[from]
+		f := v.Made[from]
 		part := engine.ViewPart{From: from, To: from, Row: f.Bytes(), Counts: -1}
 		f.Name, f.Kind, f.Of = prefix+f.Name, dataset.Plain, "" // of several images
 		if !f.Ragged {
-			f.Shape = append(dataset.Shape{v.n}, f.Shape...)
+			f.Shape = append(dataset.Shape{v.N}, f.Shape...)
 		}
 		if first {
 			spec[from] = f
@@ -214,12 +211,12 @@ func (v *group) withParts(spec, given dataset.Spec, images string, first bool) (
 		}
 		if f.Ragged && heads[k] {
 			part.Counts = len(counted)
-			counted = append(counted, dataset.Field{Name: f.Name + "_counts", Dtype: dataset.Int64, Shape: dataset.Shape{v.n}})
+			counted = append(counted, dataset.Field{Name: f.Name + "_counts", Dtype: dataset.Int64, Shape: dataset.Shape{v.N}})
 		}
-		v.parts = append(v.parts, part)
+		v.Parts = append(v.Parts, part)
 	}
-	for k := range v.parts {
-		if p := &v.parts[k]; p.Counts >= 0 {
+	for k := range v.Parts {
+		if p := &v.Parts[k]; p.Counts >= 0 {
 			p.Counts += len(spec)
 		}
 	}

@@ -186,7 +186,7 @@ func (j *jpegDecoder) Orientation() int { return j.orientation }
 // A photoDecoder adds the orientation to photo.Decoder.
 type photoDecoder struct {
 	photo.Decoder
-	first       int // see encodedFile
+	first       int // see Encoded
 	parts       io.ReaderAt
 	orientation int
 }
@@ -226,19 +226,13 @@ func unknown(data []byte) error {
 	return fmt.Errorf("not a JPEG, PNG, GIF, WebP, BMP, TIFF or PNM file: it begins with %q", data[:min(len(data), 8)])
 }
 
-// A bandDecoder is a decoder that does what decodeBands says.
-type bandDecoder interface {
-	Shares(window image.Rectangle) bool
-	DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error
-}
-
 func (f *Files) Shares(window image.Rectangle) bool {
-	d, ok := f.now.(bandDecoder)
+	d, ok := f.now.(Bands)
 	return ok && d.Shares(window)
 }
 
 func (f *Files) DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
-	return f.wrap(f.now.(bandDecoder).DecodeBands(window, n, use))
+	return f.wrap(f.now.(Bands).DecodeBands(window, n, use))
 }
 
 func (f *Files) Samples() (int, dataset.Dtype, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// A Format is a format that [Decoder] has added.
+// A Format is a format that the setting Decoder has added.
 type Format struct {
 	name, magic string
 	decode      func(io.Reader) (image.Image, error)
@@ -34,14 +34,14 @@ func Formats(own []Format, field string) []format {
 	return all
 }
 
-// An ownDecoder decodes the files of an ownFormat.
+// An ownDecoder decodes the files of a Format.
 type ownDecoder struct {
 	Format
 	field  string // of the images
 	data   []byte
 	reader bytes.Reader
 	size   image.Point
-	img    image.Image // the open file's, between load and decodeValues
+	img    image.Image // the open file's, between load and decodeSamples
 }
 
 func (d *ownDecoder) Header(data []byte) (w, h int, err error) {

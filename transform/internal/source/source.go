@@ -42,7 +42,7 @@ func CheckSamples(src Values, channels int) (dataset.Dtype, error) {
 // Bands is a source that several goroutines can decode together.
 type Bands interface {
 	Image
-	// Shares reports whether decodeBands works for a window of the image, and pays.
+	// Shares reports whether DecodeBands works for a window of the image, and pays.
 	Shares(window image.Rectangle) bool
 	// DecodeBands decodes a window on up to n goroutines. Instead of writing to one
 	// destination, they call use, each for other rows and at the same time. pix holds
@@ -50,8 +50,10 @@ type Bands interface {
 	DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error
 }
 
+// DefaultMaxPixels is Pillow's limit of pixels.
 const DefaultMaxPixels = 178_956_970
 
+// CheckSize is the error of an image of w×h pixels that is empty, or has more than limit.
 func CheckSize(w, h, limit int) error {
 	if w < 1 || h < 1 {
 		return fmt.Errorf("transform: an image would become %s", figures.Pixels(w, h))

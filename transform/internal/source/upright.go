@@ -13,7 +13,7 @@ type Upright struct {
 	src         Bands
 	orientation int             // EXIF's, 2 to 8
 	w, h        int             // as decoded
-	pix         []byte          // as decoded, or in decodeBands rotated
+	pix         []byte          // as decoded, or in DecodeBands rotated
 	part        image.Rectangle // of the image as decoded
 	dst         []byte          // the part rotated
 	stride      int

@@ -235,7 +235,7 @@ func TestAnnotationsBecomeTorchvisions(t *testing.T) {
 	}
 }
 
-// runDrawn is Place of sample 0, with random numbers from source.
+// runDrawn is Place of sample 0, with random numbers from draws.
 func runDrawn(t *testing.T, x *Pipeline, draws rand.Source) dataset.Slot {
 	t.Helper()
 	r, dst := opened(t, x)

@@ -11,7 +11,7 @@ import (
 // default is 0.5.
 //
 // As in [RandomChoice] and [RandomOrder], the steps are those that change the image, such as crops, [ColorJitter],
-// [Apply], [Apply], [Compose] and further random steps. Settings and steps that say what the result is, such as
+// [Apply], [Compose] and further random steps. Settings and steps that say what the result is, such as
 // [ToTensor], are not among them. The draw is made once per sample. Steps that are not drawn cost nothing: the window
 // that is decoded is that of the steps drawn.
 func RandomApply(p float64, several ...Step) Step {

@@ -143,8 +143,8 @@ func TestImagesDoNotDependOnThoseBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		w, h := 5+int(seed*7%40), 3+int(seed*11%30)
-		Image := RGB(pixels(w, h), w, h).Seed(seed)
-		if err := errors.Join(used.IntoBytes(got, Image), fresh.IntoBytes(want, Image)); err != nil {
+		img := RGB(pixels(w, h), w, h).Seed(seed)
+		if err := errors.Join(used.IntoBytes(got, img), fresh.IntoBytes(want, img)); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {

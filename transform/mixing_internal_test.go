@@ -55,25 +55,25 @@ func numbers(seed uint32, n int) []int {
 
 // valuesOf is the script's batch of that seed, as memory.
 func valuesOf(seed uint32, n int, dtype string) []byte {
-	switch Raw := numbers(seed, n); dtype {
+	switch raw := numbers(seed, n); dtype {
 	case "float64":
-		return converted(Raw, func(v int) float64 { return float64(v)/(1<<21) - 4 })
+		return converted(raw, func(v int) float64 { return float64(v)/(1<<21) - 4 })
 	case "float16":
-		return converted(Raw, func(v int) dataset.F16 { return dataset.ToF16(float32(v)/(1<<21) - 4) })
+		return converted(raw, func(v int) dataset.F16 { return dataset.ToF16(float32(v)/(1<<21) - 4) })
 	case "bfloat16":
-		return converted(Raw, func(v int) dataset.BF16 { return dataset.ToBF16(float32(v)/(1<<21) - 4) })
+		return converted(raw, func(v int) dataset.BF16 { return dataset.ToBF16(float32(v)/(1<<21) - 4) })
 	case "uint8":
-		return converted(Raw, func(v int) uint8 { return uint8(v) })
+		return converted(raw, func(v int) uint8 { return uint8(v) })
 	case "int64":
-		return converted(Raw, func(v int) int64 { return int64(v & 255) })
+		return converted(raw, func(v int) int64 { return int64(v & 255) })
 	default:
-		return converted(Raw, func(v int) float32 { return float32(v)/(1<<21) - 4 })
+		return converted(raw, func(v int) float32 { return float32(v)/(1<<21) - 4 })
 	}
 }
 
-func converted[T dense.Element](Raw []int, f func(int) T) []byte {
-	values := make([]T, len(Raw))
-	for k, v := range Raw {
+func converted[T dense.Element](raw []int, f func(int) T) []byte {
+	values := make([]T, len(raw))
+	for k, v := range raw {
 		values[k] = f(v)
 	}
 	return dense.Bytes(values)

@@ -137,7 +137,7 @@ func (s *Sheet) Picture() *image.RGBA { return s.picture }
 
 // Save writes the sheet as a PNG file.
 func (s *Sheet) Save(path string) error {
-	var file bytes.Buffer // so that an interrupted program leaves no part of a file
+	var file bytes.Buffer // so that a picture that cannot be encoded leaves no part of a file
 	if err := png.Encode(&file, s.picture); err != nil {
 		return fmt.Errorf("sheet: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // Annotations are the masks, boxes and keypoints of one sample. Every geometry moves
 // them as it moves the image. Boxes and keypoints are moved in the batch's memory.
-// How masks move is collected, and one pass stores them. A nil *annotations is an
+// How masks move is collected, and one pass stores them. A nil *Annotations is an
 // image alone.
 type Annotations struct {
 	Layout

@@ -14,6 +14,7 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
+// DoAll runs operations, one after the other.
 func DoAll(ops []Operation, e *Engine, r *rand.Rand) error {
 	for _, op := range ops {
 		if err := op.Do(e, r); err != nil {
@@ -24,7 +25,7 @@ func DoAll(ops []Operation, e *Engine, r *rand.Rand) error {
 }
 
 // An Engine applies the steps to one image. It collects geometry in a view, which
-// render applies when a step needs pixels. For the last view prepare does that, and the frame's store
+// Render applies when a step needs pixels. For the last view prepare does that, and the frame's Store
 // goes on row by row.
 type Engine struct {
 	of    string       // the field of the images
@@ -189,7 +190,7 @@ func (e *Engine) CheckChannels(n int) error {
 // Recode codes the image as JPEG and decodes it.
 func (e *Engine) Recode(quality int) error { return e.Frame.(*ByteFrame).Recode(quality) }
 
-// checkValues is checkSize for images of many channels.
+// checkValues is source.CheckSize for images of many channels.
 func checkValues(w, h, channels, limit int) error {
 	if err := source.CheckSize(w, h, limit); err != nil {
 		return err
@@ -208,7 +209,7 @@ func (e *Engine) needs() image.Rectangle {
 	return e.Frame.needs(&e.View)
 }
 
-// Warp replaces the image, which render has made, by what m shows of it, in w×h pixels.
+// Warp replaces the image, which Render has made, by what m shows of it, in w×h pixels.
 func (e *Engine) Warp(m raster.Mapping, w, h int, p raster.Painter) error {
 	if err := e.Check(w, h); err != nil {
 		return err

@@ -26,10 +26,10 @@ type Lent struct {
 	cells  []dataset.Cell
 	sizes  []int // bytes of the cells before
 
-	pix    [2][]uint8   // the engine's memory of the image and of what newImage has made
-	values [2][]float32 // that of planes and newPlanes
+	pix    [2][]uint8   // the engine's memory of the image and of what NewImage has made
+	values [2][]float32 // those of Planes and NewPlanes
 
-	channels int // those of planes
+	channels int // those of Planes
 	dtype    dataset.Dtype
 }
 
@@ -43,7 +43,7 @@ func (s *Lent) NewImage(w, h int) *raster.Image {
 	return &f.Spare
 }
 
-// NewPlanes is newImage for Depth16.
+// NewPlanes is NewImage for Depth16.
 func (s *Lent) NewPlanes(w, h int) *raster.Planes {
 	f, ok := s.engine.Frame.(*floatFrame)
 	if !ok {

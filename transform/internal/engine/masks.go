@@ -147,7 +147,7 @@ func (s *maskSource) Store(a *Annotations, at *MaskAt) error {
 	return err
 }
 
-// storeIn writes the masks to a cell, moved as a.moved says, and returns how many there are.
+// storeIn writes the masks to a cell, moved as a.Moved says, and returns how many there are.
 func (s *maskSource) storeIn(cell dataset.Cell, a *Annotations, at *MaskAt) (n int, err error) {
 	if err := s.Decode(a.Moved.lastRow() + 1); err != nil {
 		return 0, err

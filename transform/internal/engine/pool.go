@@ -86,7 +86,7 @@ func (c *Pool) Run(from Input, dst []byte) (s *single, err error) {
 	return s, err
 }
 
-// Store writes the result of run.
+// Store writes the result of Run.
 func (c *Pool) Store(s *single, dst []byte) error {
 	returns := false
 	defer func() {
@@ -134,7 +134,7 @@ func (s *single) Begin(from Input) error {
 	return nil
 }
 
-// Append is into for results whose size varies: it appends the values to dst, and says their height and width.
+// Append is Into for results whose size varies: it appends the values to dst, and says their height and width.
 func (c *Pool) Append(dst []float32, from Input) (values []float32, height, width int, err error) {
 	s, err := c.Run(from, nil)
 	if err != nil {

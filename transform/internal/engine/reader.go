@@ -90,7 +90,7 @@ func (l *lane) lead(r *rand.Rand) (n int, err error) {
 // Run applies the steps to the image, until it can be stored row by row.
 func (l *lane) Run(r *rand.Rand) error { return l.runFrom(0, r) }
 
-// runFrom is run without the first n steps.
+// runFrom is Run without the first n steps.
 func (l *lane) runFrom(n int, r *rand.Rand) error {
 	e, o := &l.Engine, &l.output
 	for _, op := range l.Ops[n:] {

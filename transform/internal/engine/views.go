@@ -68,7 +68,7 @@ func (s *sharedSource) pixels(r image.Rectangle) (pix []byte, pitch int, err err
 	return s.pix[at.Y*pitch+4*at.X:], pitch, nil
 }
 
-// Samples is the result of loadDeep if there is one, otherwise that of the source.
+// Samples is what load has found, otherwise what the source says.
 func (s *sharedSource) Samples() (int, dataset.Dtype, error) {
 	if s.known {
 		return s.channels, s.dtype, nil
@@ -163,7 +163,7 @@ func (w *viewer) Begin(l *lane, dst dataset.Slot, r *rand.Rand) error {
 	return w.beginFrom(l, 0, dst, r)
 }
 
-// beginFrom is begin where the first n steps of l have run. It makes the whole image.
+// beginFrom is Begin where the first n steps of l have run. It makes the whole image.
 func (w *viewer) beginFrom(l *lane, n int, dst dataset.Slot, r *rand.Rand) error {
 	e := &l.Engine
 	if err := DoAll(l.Ops[n:], e, r); err != nil {
@@ -296,7 +296,7 @@ type viewSource struct {
 // of the sample.
 type viewCells struct {
 	cells []dataset.Cell
-	own   []dataset.Cell // one per viewPart
+	own   []dataset.Cell // one per ViewPart
 }
 
 // annotate gives every view annotations of its own. Spec is that of the dataset.
@@ -351,13 +351,14 @@ func (w *viewer) beginParts(g *viewing, k int, dst dataset.Slot) error {
 	}
 	for i, part := range g.Parts {
 		c.cells[part.From] = c.own[i]
-		if Image := w.sources[i].cell.Bytes(); a.Layout.isMask(part.From) {
+		if a.Layout.isMask(part.From) {
 			continue // masks are read where they are
-		} else if c.own[i].Ragged() {
-			copy(c.own[i].Grow(len(Image)), Image)
-		} else {
-			copy(c.own[i].Bytes(), Image)
 		}
+		given := w.sources[i].cell.Bytes()
+		if c.own[i].Ragged() {
+			c.own[i].Grow(len(given))
+		}
+		copy(c.own[i].Bytes(), given)
 	}
 	l.Engine.Slot = dst.With(c.cells)
 	return a.Begin(l, l.Engine.Slot)

@@ -52,9 +52,9 @@ func run(dir, file string) error {
 		if err != nil {
 			return err
 		}
-		images := loader.Values[float32](batch, "image") // (perBatch, 3, size, size)
-		shares := loader.Values[float32](batch, "label") // (perBatch, classes)
-		for row := range batch.Len() {
+		images := loader.Values[float32](batch, "image")           // (perBatch, 3, size, size)
+		shares := loader.Values[float32](batch, "label")           // (perBatch, classes)
+		for row := range min(batch.Len(), perBatch*batches-cell) { // a batch whose damaged images are left out is shorter
 			var text []string
 			for class, share := range shares[row*len(classes):][:len(classes)] {
 				if share > 0.005 {

@@ -96,7 +96,7 @@ func work(out, after string) error {
 func read(dir string, start loader.Position) (common loader.Position, records []record, err error) {
 	names, _ := filepath.Glob(filepath.Join(dir, "rank-*-of-*.jsonl"))
 	if len(names) == 0 {
-		return common, nil, fmt.Errorf("%s holds no records of a run", dir)
+		return common, nil, fmt.Errorf("folder %q holds no records of a run", dir)
 	}
 	var rank, world int
 	fmt.Sscanf(filepath.Base(names[0]), "rank-%d-of-%d", &rank, &world)

@@ -45,12 +45,12 @@ func (t tail) Read(p []byte) (int, error) {
 
 // produce writes the log, a few lines at a time: those of an earlier run again, as they are.
 func produce(path string, written chan struct{}) error {
+	defer close(written) // after an error, too, or the reader would wait for ever
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	defer close(written)
 	for n := range 5000 {
 		r := rand.New(rand.NewPCG(1, uint64(n)))
 		x := 2*r.Float64() - 1

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/examples/train/shapes"
 )
 
-// Chance is 1/7. All 16 epochs of the program reach 0.89.
+// Chance is 1/7. 16 epochs reach 0.89.
 func TestTheNetLearnsShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for a quarter of a minute")

@@ -56,11 +56,11 @@ func modulesOf(root string) ([]*module, error) {
 
 func (m *module) dir() string { return filepath.Join(m.root, m.folder) }
 
-// released reports whether other projects import the module. Programs and generators are used from a
+// released reports whether other projects import the module. Programs are used from a
 // clone of the repository.
 func (m *module) released() bool {
 	switch first, _, _ := strings.Cut(m.folder, "/"); first {
-	case "bench", "examples", "internal", "tools":
+	case "bench", "examples", "tools":
 		return false
 	}
 	return true

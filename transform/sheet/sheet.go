@@ -71,8 +71,8 @@ func (s *Sheet) Image(k int, planes []float32, width, height int) {
 	}
 }
 
-// Mask lays the colours of classes over cell k, with a class number per pixel and width of them in a row. The edges
-// of an object have its full colour. Class 0, the background, stays as it is.
+// Mask lays the colours of classes over cell k, with a class number per pixel and width of them in a row. An object's
+// left and upper edges have its full colour. Class 0, the background, stays as it is.
 func (s *Sheet) Mask(k int, classes []int64, width int) {
 	cell := s.at(k)
 	for i, class := range classes {

@@ -40,8 +40,9 @@ type folder struct {
 	mu      sync.Mutex // is held while the folder is changed, and guards these:
 	lock    *os.File
 	closed  bool
-	listed  int   // the state's top when victims were listed
-	victims []key // in ascending order
+	gaveUp  time.Time // when another process held the folder for too long
+	listed  int       // the state's top when victims were listed
+	victims []key     // in ascending order
 }
 
 const (
@@ -433,12 +434,17 @@ const (
 )
 
 // with calls do while no other process changes the folder. The error is errHeld, or [fs.ErrClosed]
-// if the folder is closed.
+// if the folder is closed. Whoever waits for the mutex while another goroutine gives up does not wait
+// once more.
 func (f *folder) with(do func(*state) error) error {
+	begin := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
+	switch {
+	case f.closed:
 		return fs.ErrClosed
+	case f.gaveUp.After(begin):
+		return errHeld
 	}
 	for wait := leastWait; ; wait *= 2 {
 		if ok, err := private.TryLock(f.lock); err != nil {
@@ -447,6 +453,7 @@ func (f *folder) with(do func(*state) error) error {
 			return f.change(do)
 		}
 		if wait > mostWait {
+			f.gaveUp = time.Now()
 			return errHeld
 		}
 		time.Sleep(wait)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,4 +70,32 @@ func TestReadsAndCloseDoNotWaitLongForAHeldFolder(t *testing.T) {
 		}
 		release()
 	})
+}
+
+// In this test time is real: goroutines that wait for a mutex do not let that of synctest go on.
+func TestReadsWaitForAHeldFolderTogether(t *testing.T) {
+	s, dir := newSource(100), t.TempDir()
+	c, err := cache.New(s, dir, 100*blockSize, cache.BlockSize(blockSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	defer hold(t, dir)()
+	begin := time.Now()
+	var readers sync.WaitGroup
+	for i := range 100 {
+		readers.Go(func() {
+			o := s.object(i)
+			if err := c.ReadAt(t.Context(), o, make([]byte, o.Size), 0); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	readers.Wait()
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("100 reads took %v, one waits for a tenth of a second", took)
+	}
+	if got := c.Stats(); got.Stored != 0 || got.DiskErrors != 0 {
+		t.Errorf("%v", got)
+	}
 }

@@ -136,3 +136,23 @@ func TestDepth16AllocatesNothing(t *testing.T) {
 		transform.GaussianNoise(0, 0.1), transform.RandAugment(2, 9), transform.TrivialAugmentWide(), transform.AutoAugment(transform.CIFAR10Policy), transform.AugMix(),
 		transform.Grayscale(1), transform.CenterCrop(32), transform.Grayscale(3), transform.ToTensor()))
 }
+
+func TestViewsOfCropsKeepTheArraysAsTheyAre(t *testing.T) {
+	values := lcg(make([]int16, 8*8), 3)
+	ds := arrays(t, dataset.Int16, dataset.Shape{8, 8}, dense.Bytes(values))
+	x := images(t, ds, transform.Depth16(1), transform.Views(2, transform.FiveCrop(4)))
+	if got, want := x.Spec()[0].String(), "image int16 (2, 5, 4, 4, 1)"; got != want {
+		t.Fatalf("the result is %s, want %s", got, want)
+	}
+	got := deepValues[int16](t, x, 0)
+	for view := range 2 {
+		for crop, corner := range [][2]int{{0, 0}, {4, 0}, {0, 4}, {4, 4}, {2, 2}} {
+			for k := range 16 {
+				want := values[8*(corner[1]+k/4)+corner[0]+k%4]
+				if v := got[(view*5+crop)*16+k]; v != want {
+					t.Fatalf("view %d, crop %d, value %d is %d, want %d", view, crop, k, v, want)
+				}
+			}
+		}
+	}
+}

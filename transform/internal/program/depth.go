@@ -43,11 +43,7 @@ func (p *Program) deepRaw(f dataset.Field) (source.Raw, error) {
 	if err != nil {
 		return r, err
 	}
-	outputs := []*engine.Output{&p.Output}
-	for _, v := range p.groups {
-		outputs = append(outputs, &v.program.Output)
-	}
-	for _, o := range outputs {
+	for _, o := range p.outputs() {
 		if !o.Float && !o.Cast {
 			o.Dtype = f.Dtype
 		}
@@ -56,6 +52,15 @@ func (p *Program) deepRaw(f dataset.Field) (source.Raw, error) {
 		}
 	}
 	return r, nil
+}
+
+// outputs are those of the steps, and of all views and crops.
+func (p *Program) outputs() []*engine.Output {
+	all := []*engine.Output{&p.Output}
+	for _, v := range p.groups {
+		all = append(all, v.program.outputs()...)
+	}
+	return all
 }
 
 // greyOrRGB is the error of steps with colours if the image has none.

@@ -32,6 +32,10 @@ Views(2, …, As("global")): RandomHorizontalFlip(2): want a probability from 0 
 		{list(transform.Views(2, crop), transform.CenterCrop(8, transform.Fill())),
 			`CenterCrop(8, Fill()): want a Fill of one number or more
 CenterCrop(8, Fill()): must be among the steps of Views`},
+		{list(transform.Views(2, transform.Compose(crop, nil))),
+			"Views(2, …): a step is nil"},
+		{list(transform.Views(2, crop), transform.Compose(nil)),
+			"a step is nil"},
 		{list(crop, transform.ToTensor(), transform.Apply(blue{})),
 			"transform_test.blue: must come before ToTensor and PILToTensor (a PlanesTransform may come after it)"},
 		{list(transform.Views(2, transform.Resize(20))),

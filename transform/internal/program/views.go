@@ -80,11 +80,9 @@ func (p *Program) compileViews(given []*Call) (errs []error) {
 // flat are the steps, with those of Compose in its place.
 func flat(several []*Call) (all []*Call) {
 	for _, s := range several {
-		switch {
-		case s == nil:
-		case s.Kind == Compose:
+		if s != nil && s.Kind == Compose {
 			all = append(all, flat(s.steps)...)
-		default:
+		} else {
 			all = append(all, s)
 		}
 	}
@@ -93,6 +91,9 @@ func flat(several []*Call) (all []*Call) {
 
 // nextToViews is the error of a step that cannot be next to Views.
 func (p *Program) nextToViews(s *Call) error {
+	if s == nil {
+		return nil // which has been reported
+	}
 	for _, late := range []bool{false, true} { // some steps must come before ToTensor, others after it
 		q := p.inner(p.Field)
 		q.Output.Tensor, q.Output.Float, q.Output.Channels, q.Output.Dtype = late, late, 3, dataset.Float32
@@ -109,6 +110,9 @@ func (p *Program) nextToViews(s *Call) error {
 
 // amongViews is the error of a step that cannot be among those of views.
 func (p *Program) amongViews(s *Call, field string) error {
+	if s == nil {
+		return nil // which is reported later
+	}
 	q := p.inner(field)
 	s.add(q, s) // other mistakes are reported later
 	switch {

@@ -34,7 +34,7 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("field %v: %w", f, err)
 	}
-	if err := p.FindFields(spec); err != nil {
+	if err := p.findFields(spec); err != nil {
 		return nil, err
 	}
 	if len(p.groups) > 0 {
@@ -64,8 +64,8 @@ func (p *Program) Alone() (dataset.Field, error) {
 	if p.any() {
 		return dataset.Field{}, fmt.Errorf("%s: only for Images, and for Compile with Inputs: here the image is alone", strings.Join(p.calls(), ", "))
 	}
-	if err := p.FindFields(nil); err != nil {
+	if err := p.findFields(nil); err != nil {
 		return dataset.Field{}, err
 	}
-	return p.ResultOf(0, 0)
+	return p.resultOf(0, 0)
 }

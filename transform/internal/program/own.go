@@ -83,15 +83,15 @@ func (s sizedSampling) after(w, h int) (int, int) {
 	return s.Size(w, h)
 }
 
-// FindFields finds the fields of all SampleTransforms in the spec of the dataset, which is
+// findFields finds the fields of all SampleTransforms in the spec of the dataset, which is
 // nil for a single image.
-func (p *Program) FindFields(spec dataset.Spec) error {
+func (p *Program) findFields(spec dataset.Spec) error {
 	var errs []error
 	for _, s := range p.samplings {
 		errs = append(errs, p.find(s, spec))
 	}
 	for _, v := range p.groups {
-		err := v.program.FindFields(spec)
+		err := v.program.findFields(spec)
 		if !v.crops {
 			err = within(v.place, err)
 		}

@@ -213,9 +213,9 @@ func (p *Program) splitCrops() error {
 	return nil
 }
 
-// ResultOf is the field of the results, which may be several crops, from images of w×h. Zeros
+// resultOf is the field of the results, which may be several crops, from images of w×h. Zeros
 // mean that the size varies.
-func (p *Program) ResultOf(w, h int) (dataset.Field, error) {
+func (p *Program) resultOf(w, h int) (dataset.Field, error) {
 	if p.Crops == 0 {
 		return p.fieldOf(w, h)
 	}

@@ -138,7 +138,7 @@ func (p *Program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 	given := slices.Clone(spec)
 	p.Views = nil
 	for i, v := range p.groups {
-		f, err := v.program.ResultOf(w, h)
+		f, err := v.program.resultOf(w, h)
 		if v.target != p.Field && given.Index(v.target) >= 0 {
 			err = errors.Join(err, errors.New("the dataset has a field of that name"))
 		}

@@ -112,6 +112,13 @@ func TestExamplesRunInAStrangersModule(t *testing.T) {
 			if out, code := program("-unknown 1"); c.name != "ragged" && (code != 2 || !strings.Contains(out, "-unknown")) {
 				t.Errorf("with an unknown flag: exit status %d:\n%s", code, out)
 			}
+			switch c.name {
+			case "ragged", "ranks", "serve", "stream": // these ignore what is no flag
+			default:
+				if out, code := program("folder"); code != 1 || out != "\"folder\" is no flag: see -h\n" {
+					t.Errorf("with an argument that is no flag: exit status %d:\n%s", code, out)
+				}
+			}
 			if out, code := program("-dir nowhere"); strings.HasPrefix(c.arguments, "-dir") && (code != 1 || !strings.Contains(out, "nowhere") || strings.Count(out, "\n") != 1) {
 				t.Errorf("without the folder: exit status %d, want one line that names it:\n%s", code, out)
 			}

@@ -82,6 +82,9 @@ func main() {
 	log.SetFlags(0)
 	file := flag.String("sheet", "annotations.png", "PNG `file`: where to draw the first batch")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	if err := run(*file); err != nil {
 		log.Fatal(err)
 	}

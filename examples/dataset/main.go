@@ -97,6 +97,9 @@ func main() {
 	list := flag.String("csv", "examples/dataset/list.csv", "`file` that lists the images, with the columns path and class")
 	dir := flag.String("dir", "examples/images/photos", "`folder` in which the paths begin")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	if err := run(*list, *dir); err != nil {
 		log.Fatal(err)
 	}

@@ -38,6 +38,9 @@ func main() {
 	epochs := flag.Int("epochs", 16, "`epochs` to train")
 	batch := flag.Int("batch", 32, "`images` per step")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	backend, err := newBackend()
 	if err != nil {
 		log.Fatal(err)
@@ -122,8 +125,7 @@ func images(backend compute.Backend, photos dataset.Dataset, steps []transform.I
 	return l, batches, err
 }
 
-// A net is three convolutions of stride 2, their mean over the image, and a dense
-// layer.
+// A net is three convolutions of stride 2, their mean over the image, and a dense layer.
 type net struct{ classes int }
 
 // graph takes uint8 images (batch, height, width, 3).
@@ -136,8 +138,7 @@ func (n net) graph(scope *model.Scope, _ any, inputs []*graph.Node) []*graph.Nod
 	return []*graph.Node{layers.DenseWithBias(scope, graph.ReduceMean(x, 1, 2), n.classes)}
 }
 
-// normalized is what ToTensor and Normalize do, as part of the graph: so the batch is
-// copied as uint8, a quarter of the bytes.
+// normalized is what ToTensor and Normalize do, as part of the graph: the batch is copied as uint8, a quarter of the bytes.
 func normalized(x *graph.Node) *graph.Node {
 	scale, shift := make([]float32, 3), make([]float32, 3)
 	for c := range scale {

@@ -28,6 +28,9 @@ func main() {
 	address := flag.String("http", "127.0.0.1:0", "`address` of the page; port 0 takes a free one")
 	epochs := flag.Int("epochs", 2000, "how many `times` to load all images")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, *dir, *address, *epochs); err != nil {

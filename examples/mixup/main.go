@@ -25,6 +25,9 @@ func main() {
 	dir := flag.String("dir", "examples/images/photos", "`folder` of images, with a folder per class")
 	file := flag.String("sheet", "mixup.png", "PNG `file`: where to draw the first batches")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	if err := run(*dir, *file); err != nil {
 		log.Fatal(err)
 	}

@@ -31,6 +31,9 @@ func main() {
 	kill := flag.Int("kill", -1, "number of `batches` after which to die, in the middle of the next one; never if -1")
 	workers := flag.Int("workers", 2, "`goroutines` that assemble batches")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	if err := run(*state, *kill, *workers); err != nil {
 		log.Fatal(err)
 	}

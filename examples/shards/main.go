@@ -38,6 +38,9 @@ var (
 func main() {
 	log.SetFlags(0)
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	if err := run(context.Background()); err != nil {
 		log.Fatal(err)
 	}

@@ -48,6 +48,9 @@ func main() {
 	dir := flag.String("dir", "examples/images/photos", "`folder` of images, with a folder per class")
 	file := flag.String("sheet", "edges.png", "PNG `file`: where to draw the first batch")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	if err := run(*dir, *file); err != nil {
 		log.Fatal(err)
 	}

@@ -275,14 +275,26 @@ func (p *Pool) alloc(memory Allocator, n int) (b []byte, err error) {
 	return b, err
 }
 
-// lighten frees the memory of a spare slab for ragged fields, and puts it back, also if Free panics.
-func (p *Pool) lighten(s *Slab) error {
+// lighten frees the memory of a spare slab for ragged fields, and puts it back, to be taken last, also if Free panics.
+// If the pool was closed meanwhile, it frees the slab.
+func (p *Pool) lighten(s *Slab) (err error) {
 	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.free = append(p.free, s)
+		if !p.restore(s) {
+			err = errors.Join(err, s.free())
+		}
 	}()
 	return s.freeRagged()
+}
+
+// restore puts a spare slab back unless the pool is closed.
+func (p *Pool) restore(s *Slab) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.free = slices.Insert(p.free, 0, s)
+	return true
 }
 
 // spare removes a free slab with memory for ragged fields if n more bytes exceed the budget, or returns nil.

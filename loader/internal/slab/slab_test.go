@@ -68,6 +68,57 @@ func TestMemoryWhoseFreePanicsCountsNoLonger(t *testing.T) {
 	}
 }
 
+// closing counts blocks, and closes the pool while it frees the first one.
+type closing struct {
+	Heap
+	pool *Pool
+	out  int
+}
+
+func (c *closing) Alloc(n int) ([]byte, error) {
+	c.out++
+	return c.Heap.Alloc(n)
+}
+
+func (c *closing) Free([]byte) error {
+	c.out--
+	if c.pool == nil {
+		return nil
+	}
+	p := c.pool
+	c.pool = nil
+	p.Shut()
+	return p.Close()
+}
+
+// TestAFreeSlabThatGivesBackItsRaggedMemoryWhileThePoolClosesIsFreed.
+func TestAFreeSlabThatGivesBackItsRaggedMemoryWhileThePoolClosesIsFreed(t *testing.T) {
+	memory := new(closing)
+	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64}, {Name: "y", Dtype: dataset.Uint8, Ragged: true}}, Memory: memory, Budget: 10_000, Least: 3}, 1)
+	for range 2 {
+		if _, err := p.Add(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := p.Take(), p.Take()
+	if _, _, err := a.Fill(1, 1, 8000); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(a.Vacate(), p.Put(a)); err != nil {
+		t.Fatal(err)
+	}
+	memory.pool = p
+	if _, _, err := b.Fill(1, 1, 8000); err != nil {
+		t.Fatal(err)
+	}
+	if memory.pool != nil {
+		t.Fatal("the free slab has not given back its memory")
+	}
+	if err := errors.Join(b.Vacate(), p.Put(b)); err != nil || memory.out != 0 {
+		t.Errorf("%d blocks are not freed, error %v", memory.out, err)
+	}
+}
+
 // TestBudgetHoldsWhereProductsOverflow, as they do early where an int has 32 bits.
 func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1 << 20}}}, Memory: Heap{}, Budget: math.MaxInt / 2, Least: 3}, 1)

@@ -130,8 +130,8 @@ func (a Activity) String() string {
 func (a Activity) Calls() bool { return assemble.Activity(a).Calls() }
 
 // Working says what the loop and the workers are doing: first the loop, if one runs, then the workers by number, then
-// goroutines that plan epochs. It may be called at any
-// time, by any goroutine. It calls the dataset for the names of samples.
+// goroutines that plan epochs. It may be called at any time, by any goroutine. It calls the dataset for the names of
+// samples.
 func (l *Loader) Working() []Activity {
 	var all []Activity
 	if loop, ok := l.counts.loop(); ok {

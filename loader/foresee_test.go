@@ -98,8 +98,8 @@ func TestDatasetIsToldAllBatchesOfAllEpochs(t *testing.T) {
 			t.Errorf("%s: told\n%v\ndelivered\n%v", name, ds.told, got)
 		}
 		// An epoch lives until its last batch is taken from its slab. Slabs hold successive
-		// batches, so those of that many epochs. One more epoch is planned, and another is being told that it is
-		// over, which the loop does not wait for.
+		// batches, so those of that many epochs. Once the last batch of these is begun, the next epoch is under way,
+		// and one more is planned.
 		slabs, batches := l.Stats().Slabs, len(got)/5
 		most := 1 + (slabs-1+batches-1)/batches + 2
 		if name == "unordered" { // TestEpochsEndWhileAnEarlierOneIsNotOver

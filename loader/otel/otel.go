@@ -25,8 +25,6 @@
 //	penstock.loader.stage.time         s         counter; penstock.stage is the dataset's name for the stage
 //	penstock.loader.stage.calls        {call}    counter; penstock.stage as before
 //
-// With [loader.Auto] as the number of workers:
-//
 // All of them have the attribute penstock.loader.name (see [Name]). Stages after the first
 // 32 are counted together, as _OTHER. The histogram is exact to 7 %, and complete for up to
 // 50,000 batches per collection; above that it counts an even share of the batches.

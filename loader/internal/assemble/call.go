@@ -151,8 +151,7 @@ func (a Activity) Calls() bool {
 	return true
 }
 
-// Activities is what the workers do, by number, then errands. It calls the dataset for the
-// names of samples.
+// Activities is what the workers do, by number, then errands. It calls the dataset for the names of samples.
 func (t *Team) Activities() (all []Activity) {
 	t.mu.Lock()
 	calls := activities(t.workers, t.errands)

@@ -10,7 +10,8 @@ import (
 // What a worker does next is decided here, with the Team's mutex.
 
 // duty gives worker w a batch: the wanted one to help with, or a fresh one to prepare, or, if all slabs are taken, the
-// oldest one to help with. If no batch needs help, it may add a slab. It waits until there is one, and returns nil when the loop stops.
+// oldest one to help with. If no batch needs help, it may add a slab. It waits until there is a batch, and returns nil
+// when the loop stops.
 func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()

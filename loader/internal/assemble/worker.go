@@ -63,7 +63,7 @@ type times struct {
 // status is what the Team's mutex guards of a worker.
 type status struct {
 	running bool          // whether its goroutine runs
-	ended   chan struct{} // closed when the last of these has ended; nil before the first one
+	ended   chan struct{} // closed when that goroutine ends; nil before the first one
 	waits   string        // what it waits for, in words
 	slept   time.Time     // since when
 }

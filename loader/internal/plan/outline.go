@@ -1,8 +1,6 @@
 package plan
 
-import (
-	"github.com/penstock-go/penstock/dataset"
-)
+import "github.com/penstock-go/penstock/dataset"
 
 // An Outline is a loader without workers and memory: what package loader tells package serve of one that is not made.
 type Outline struct {

@@ -163,7 +163,7 @@ func (g *gauge) measure(now time.Time) {
 // most is the number of workers that have something to do: as many as there may be samples of all batches but for the
 // one in the loop body, and no more than can open the dataset.
 func (l *Loader) most() int {
-	slabs := l.cfg.slabs(l.pool.Bytes())
+	slabs := l.cfg.inFlight
 	if l.cfg.elastic() {
 		slabs = l.pool.Limit()
 	}

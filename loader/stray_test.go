@@ -62,10 +62,12 @@ func TestTimeoutEndsTheLoop(t *testing.T) {
 			}
 
 			// No other loop begins before the call has returned.
+			last = nil
 			for _, err := range l.Epoch(t.Context(), 1) {
-				if !errors.As(err, &e) || len(e.Stuck) != 1 || e.Stuck[0].Index != 5 {
-					t.Errorf("the next loop gave %v", err)
-				}
+				last = err
+			}
+			if !errors.As(last, &e) || len(e.Stuck) != 1 || e.Stuck[0].Index != 5 {
+				t.Errorf("the next loop gave %v", last)
 			}
 			if s := l.Stats(); s.Batches != 2 || s.Slabs != 7 {
 				t.Errorf("%d batches, %d slabs", s.Batches, s.Slabs)
@@ -301,7 +303,7 @@ func TestTimeoutDoesNotWaitForANameThatHangsToo(t *testing.T) {
 	})
 }
 
-// TestHookThatHangsIsNamed: a worker in a hook that does not return becomes a stray.
+// TestHookThatHangsIsNamed: a worker in a hook that does not return is left behind.
 func TestHookThatHangsIsNamed(t *testing.T) {
 	hang := make(chan struct{})
 	hooks := map[string]loader.Trace{

@@ -28,6 +28,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 const (
@@ -326,9 +328,4 @@ func (t *Tuner) unpark(l Limits) bool {
 	return true
 }
 
-func crew(n int) string {
-	if n == 1 {
-		return "1 worker"
-	}
-	return fmt.Sprintf("%d workers", n)
-}
+func crew(n int) string { return figures.Count(n, "worker", "workers") }

@@ -97,18 +97,17 @@ func (s *Slab) Ragged(column int) (values []byte, ends []int) {
 
 // Pack joins the first rows of every ragged field and gives back the memory of the single rows.
 func (s *Slab) Pack(rows int) error {
-	used, joined := s.arena.total, 0
+	joined := 0
 	for i, f := range s.pool.Spec {
 		if c := &s.ragged[i]; f.Ragged {
 			if err := c.pack(f, rows, s.pool); err != nil {
 				return err
 			}
-			used += len(c.block)
 			joined += len(c.values)
 		}
 	}
 	s.pool.notes(joined)
-	s.pool.peaks(used)
+	s.pool.peaks(s.used())
 	most, _ := s.pool.enough()
 	s.arena.reset(most)
 	return nil
@@ -148,9 +147,18 @@ func (s *Slab) Pad(column int, mask bool, n int) ([]byte, error) {
 	if err := s.pool.grow(block, Heap{}, n); err != nil {
 		return nil, err
 	}
-	c := &s.ragged[column]
-	s.pool.peaks(s.arena.total + len(c.block) + len(c.padded) + len(c.mask))
+	s.pool.peaks(s.used())
 	return (*block)[:n:n], nil
+}
+
+// used is how many bytes the slab has for ragged fields, padded ones included.
+func (s *Slab) used() int {
+	total := s.arena.total
+	for i := range s.ragged {
+		c := &s.ragged[i]
+		total += len(c.block) + len(c.padded) + len(c.mask)
+	}
+	return total
 }
 
 // An arena holds a batch's ragged rows until they are joined. A row is a piece of one of a few chunks, in Go's memory. If

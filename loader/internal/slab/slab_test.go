@@ -119,6 +119,33 @@ func TestAFreeSlabThatGivesBackItsRaggedMemoryWhileThePoolClosesIsFreed(t *testi
 	}
 }
 
+// TestTheLargestBatchCountsAllItsRaggedFields, padded ones and masks included.
+func TestTheLargestBatchCountsAllItsRaggedFields(t *testing.T) {
+	field := dataset.Field{Dtype: dataset.Uint8, Ragged: true}
+	spec := dataset.Spec{field, field}
+	spec[0].Name, spec[1].Name = "x", "y"
+	p := NewPool(Config{Spec: spec, Memory: Heap{}, Budget: math.MaxInt, Least: 3}, 1)
+	if _, err := p.Add(); err != nil {
+		t.Fatal(err)
+	}
+	s := p.Take()
+	for column := range spec {
+		if _, _, err := s.Fill(column, 1, 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for column := range spec {
+		for _, mask := range []bool{false, true} {
+			if _, err := s.Pad(column, mask, 1000); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, want := int64(p.largest), p.Held(); got != want || want < 6000 {
+		t.Errorf("the largest batch counts as %d bytes, and has %d", got, want)
+	}
+}
+
 // TestBudgetHoldsWhereProductsOverflow, as they do early where an int has 32 bits.
 func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{1 << 20}}}, Memory: Heap{}, Budget: math.MaxInt / 2, Least: 3}, 1)

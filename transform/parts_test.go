@@ -7,8 +7,10 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -155,4 +157,61 @@ func TestLaterEpochsReadOnlyTheRowsOfACrop(t *testing.T) {
 	if _, err := dataset.At(t.Context(), x, 0); !errors.Is(err, wrong) {
 		t.Errorf("error %v, want %v", err, wrong)
 	}
+}
+
+// inMemory is a dataset of one file, whose Reader leaves the file out and gives a bytes.Reader of it.
+type inMemory []byte
+
+func (m inMemory) Len() int                      { return 1 }
+func (m inMemory) Open() (dataset.Reader, error) { return m, nil }
+func (m inMemory) Close() error                  { return nil }
+
+func (m inMemory) Spec() dataset.Spec {
+	return dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true, Kind: dataset.Image}}
+}
+
+func (m inMemory) Place(_ context.Context, _ int, dst dataset.Slot) error {
+	copy(dataset.Grow[uint8](dst, 0, len(m)), m)
+	return nil
+}
+
+func (m inMemory) PlaceParts(context.Context, int, int, dataset.Slot) (int, io.ReaderAt, error) {
+	return len(m), bytes.NewReader(m), nil
+}
+
+// An io.ReaderAt may say io.EOF where it reads up to the end, and a bytes.Reader does so of nothing at the end.
+func TestPartsMayEndWithTheFile(t *testing.T) {
+	file, err := os.ReadFile("testdata/rgb.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, padding := range []int{0, 10_000} { // less and more than is read first
+		file := inMemory(append(slices.Clone(file), make([]byte, padding)...))
+		for name, ds := range map[string]dataset.Dataset{"a bytes.Reader": file, "io.EOF with the last byte": eofAtOnce{file}} {
+			x, err := transform.Images(ds, transform.CenterCrop(8), transform.PILToTensor())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := dataset.At(t.Context(), x, 0); err != nil {
+				t.Errorf("%s, %d bytes: %v", name, len(file), err)
+			}
+		}
+	}
+}
+
+// eofAtOnce says io.EOF together with the last byte.
+type eofAtOnce struct{ inMemory }
+
+func (m eofAtOnce) Open() (dataset.Reader, error) { return m, nil }
+
+func (m eofAtOnce) PlaceParts(context.Context, int, int, dataset.Slot) (int, io.ReaderAt, error) {
+	return len(m.inMemory), m, nil
+}
+
+func (m eofAtOnce) ReadAt(p []byte, offset int64) (int, error) {
+	n := copy(p, m.inMemory[offset:])
+	if int(offset)+n == len(m.inMemory) {
+		return n, io.EOF
+	}
+	return n, nil
 }

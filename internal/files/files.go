@@ -103,6 +103,18 @@ func ReadAt(ctx context.Context, at io.ReaderAt, p []byte, offset int64) (int, e
 	return at.ReadAt(p, offset)
 }
 
+// ReadFull fills p. Unlike for at.ReadAt, it is no error that the file ends after these bytes.
+func ReadFull(at io.ReaderAt, p []byte, offset int64) error {
+	n, err := at.ReadAt(p, offset)
+	switch {
+	case err != nil && err != io.EOF:
+		return err
+	case n < len(p):
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
 // far is a file of which every read is a request to a service, so that few long reads are
 // better than many short ones.
 type far interface {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/codec/blockcode"
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A Decoder decodes one record after the other and keeps its memory between them. It
@@ -92,7 +93,7 @@ func (d *Decoder) need(from, to int) error {
 	if d.parts == nil || from >= to || from >= d.from && to <= d.to {
 		return nil
 	}
-	if _, err := d.parts.ReadAt(d.data[from:to], int64(from)); err != nil {
+	if err := files.ReadFull(d.parts, d.data[from:to], int64(from)); err != nil {
 		return err
 	}
 	if from == d.head {

@@ -16,6 +16,7 @@ import (
 	"github.com/penstock-go/penstock/internal/codec/tiff"
 	"github.com/penstock-go/penstock/internal/codec/webp"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -88,12 +89,11 @@ type Encoded struct {
 // ReadFile reads a file into data, but of a packed photo only the beginning.
 func ReadFile(data []byte, parts io.ReaderAt) (Encoded, error) {
 	first := min(len(data), firstBytes)
-	_, err := parts.ReadAt(data[:first], 0)
+	err := files.ReadFull(parts, data[:first], 0)
 	if err != nil || begins(data[:first], photo.Signature) {
 		return Encoded{data, first, parts}, err
 	}
-	_, err = parts.ReadAt(data[first:], int64(first))
-	return Encoded{Data: data}, err
+	return Encoded{Data: data}, files.ReadFull(parts, data[first:], int64(first))
 }
 
 // firstBytes are more than the header of most packed photos has.

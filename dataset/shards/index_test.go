@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -224,5 +226,39 @@ func TestNamesAreExpanded(t *testing.T) {
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%q: %s, want %s", c.names, got, c.want)
 		}
+	}
+}
+
+func TestASavedIndexIsReadInPlaceOfTheShards(t *testing.T) {
+	s, dir := numberedShards(t, 2, 10), t.TempDir()
+	open := func(s objects.Store, file string) error {
+		_, err := shards.OpenSaved(t.Context(), s, shards.WebDataset(), []string{"s{0..1}.tar"}, file, []shards.Field{shards.Scalar[int64]("n", "cls")})
+		return err
+	}
+	file := filepath.Join(dir, "index")
+	for _, again := range []bool{false, true} {
+		if err := open(s, file); err != nil {
+			t.Fatal(err)
+		}
+		if reads := s.take(); (len(reads) == 0) != again {
+			t.Errorf("again %v: reads %v", again, reads)
+		}
+	}
+	if err := os.Truncate(file, 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(s, file); err == nil || !strings.Contains(err.Error(), file) || len(s.take()) > 0 {
+		t.Errorf("a damaged index: error %v", err)
+	}
+	for _, wrong := range []string{filepath.Join(dir, "none", "index"), dir} {
+		if err := open(s, wrong); err == nil {
+			t.Errorf("%s is an index", wrong)
+		}
+	}
+	if err := open(&memoryStore{}, filepath.Join(dir, "other")); err == nil {
+		t.Error("shards that are missing have an index")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, error %v", left, err)
 	}
 }

@@ -2,8 +2,9 @@
 // their Readers. A [Loop] is one loop over some epochs: its workers begin batches, claim rows, place samples and help
 // with the batch that the loop waits for; [Loop.Next] gives the batches in order.
 //
-// It starts the goroutines of workers, one for every epoch that is planned, and one for every wait for samples of a
-// dataset of unknown length. It does not decide how many workers there are, and delivers to nobody.
+// It starts the goroutines of workers, one for every errand, such as the plan of an epoch, one that waits for workers
+// that a loop has left behind, and in [Team.Close] one for every Reader. It does not decide how many workers there are,
+// and delivers to nobody.
 //
 // A Team has one mutex, which guards what it and its Loops, workers and Jobs say that it guards. It is held while
 // package slab locks its own, and never while code of the user is called: datasets, samplers, hooks and Allocators.

@@ -20,7 +20,7 @@ import (
 // The journal is text. Every line begins with the CRC-32C (RFC 3720, section 12.1) of what follows
 // its first space, so that a line that is cut short is noticed:
 //
-//	8f3a00c1 penstock packed 2 <hash>     the head: what the file is, and of what it is made
+//	8f3a00c1 packed 2 <hash>              the head: what the file is, and of what it is made
 //	21bd94e0 1024 5a3c0f77 note           the next 1024 bytes of the part, and their CRC-32C
 //
 // The part is written before the lines about it. So after a kill, Open finds every record whose line
@@ -54,9 +54,10 @@ const (
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// Open begins a log, or continues one with the same head. The first word of a head says whose it is. replay is told every
-// note whose bytes are whole, in order, and reports false for one that is wrong: what follows is cut
-// off. ready is called after the notes without bytes at the beginning, before the part is opened.
+// Open begins a log, or continues one with the same head. The first word of a head says whose it is.
+// replay is told every note whose bytes are whole, in order, and reports false for one that is wrong:
+// what follows is cut off. ready is called after the notes without bytes at the beginning, before the
+// part is opened.
 func Open(ctx context.Context, path, head string, ready func() error, replay func(Note) bool) (*Log, error) {
 	l := &Log{path: path, head: head}
 	if err := l.open(ctx, ready, replay); err != nil {
@@ -320,7 +321,7 @@ func nextNote(lines *bufio.Reader, start int64) (n Note, end int64, ok bool) {
 	}
 	_, err := fmt.Sscanf(text, "%d %x", &n.Bytes, &n.Sum)
 	n.Text = fields[2]
-	return n, end, err == nil && n.Bytes >= 0
+	return n, end, err == nil && n.Bytes >= 0 && (n.Bytes > 0 || n.Sum == 0)
 }
 
 // cut truncates a file to size and seeks to its end.

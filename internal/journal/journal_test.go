@@ -135,7 +135,7 @@ func TestALineThatIsWrongEndsTheLog(t *testing.T) {
 	right := line(fmt.Sprintf("5 %08x right", sum("bytes")))
 	for _, text := range []string{
 		"", "0", "0 0", "x 0 note", "0 x note", "-1 0 note", "-9223372036854775808 0 note", "9223372036854775807 0 note",
-		"9223372036854775808 0 note", "0 100000000 note", "6 0 note", "5 0 note", "0 0 " + strings.Repeat("long", 64<<10),
+		"9223372036854775808 0 note", "0 100000000 note", "6 0 note", "5 0 note", "0 1 note", "0 0 " + strings.Repeat("long", 64<<10),
 	} {
 		path := filepath.Join(t.TempDir(), "log")
 		err := errors.Join(os.WriteFile(path+".part", []byte("bytesbytes"), 0o600),

@@ -20,8 +20,7 @@ import (
 // without a dataset and a loader, for example in a server. [Compile] makes it.
 //
 // Any number of goroutines may use it at the same time. At most GOMAXPROCS images
-// are processed at a time, and further calls wait. Compile fixes that number. One
-// goroutine processes an image; with [Parallel], several can process a large one. In
+// are processed at a time, and further calls wait. Compile fixes that number. In
 // steady state nothing is allocated for pixels and for JPEG, PNG, GIF, BMP, TIFF and PNM
 // files. WebP files need memory for every image.
 type Compiled struct {
@@ -78,9 +77,6 @@ func (c *Compiled) String() string {
 		return c.samples.pipeline.String()
 	}
 	text := fmt.Sprintf("file or pixels → %v\n", c.field)
-	if c.program.Hands > 1 {
-		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.program.Hands)
-	}
 	for _, line := range c.program.Lines {
 		text += "  " + line + "\n"
 	}

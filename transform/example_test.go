@@ -103,20 +103,6 @@ func ExampleCompile() {
 	// transform: decode: AVIF, which penstock does not read
 }
 
-// One large photo at a time, on a machine whose other processors are idle.
-func ExampleParallel() {
-	prepare, err := transform.Compile(transform.Eval(224), transform.Parallel(2))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(prepare)
-	// Output:
-	// file or pixels → image float32 (3, 224, 224)
-	//   decode    large JPEG images on up to 2 goroutines
-	//   resample  Resize(256), CenterCrop(224)
-	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
-}
-
 func ExampleCompiled_Append() {
 	detector, err := presets.HuggingFace([]byte(`{
 		"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 80, "longest_edge": 133},

@@ -27,8 +27,6 @@ func (t *taps) pack(w *Weights) {
 	}
 }
 
-func (t *taps) share(*Weights) {}
-
 // horizontalKernel computes as many rows as it can, from the first on.
 func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) (done int) {
 	if !cpu.NEON() || rows < 4 {

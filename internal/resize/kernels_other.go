@@ -6,8 +6,6 @@ type taps struct{}
 
 func (*taps) pack(*Weights) {}
 
-func (*taps) share(*Weights) {}
-
 func horizontalKernel(_ []byte, _ int, _ []byte, _, _ int, _ *Weights) (rows int) { return 0 }
 
 func verticalKernel(_, _ []byte, _ int, _ *Weights, _ int) bool { return false }

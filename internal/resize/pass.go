@@ -13,9 +13,6 @@ func Horizontal(dst []byte, dstStride int, src []byte, srcStride, rows int, w *W
 	}
 }
 
-// Share makes w ready for calls of [Horizontal] by several goroutines at the same time.
-func (w *Weights) Share() { w.taps.share(w) }
-
 func horizontal(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) {
 	width := len(w.First)
 	for y := range rows {

@@ -2,8 +2,6 @@
 
 package resize
 
-import "github.com/penstock-go/penstock/internal/cpu"
-
 // taps are Weights in the layout of the AVX2 kernels, made when they are first needed.
 // These multiply 16-bit numbers, so every weight is split into high·2¹⁵ + low.
 type taps struct {
@@ -22,16 +20,6 @@ type taps struct {
 func (t *taps) pack(*Weights) {
 	t.hasRow, t.hasColumn = false, false
 	t.digits.hasRow, t.digits.hasColumn = false, false
-}
-
-// share makes all that Horizontal would make when it is first needed.
-func (t *taps) share(w *Weights) {
-	if cpu.VNNI() {
-		t.digits.packRow(w)
-	}
-	if cpu.AVX2() {
-		t.packRow(w)
-	}
 }
 
 func (w *Weights) most() int {

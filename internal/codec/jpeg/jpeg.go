@@ -92,8 +92,6 @@ type Decoder struct {
 	window    image.Rectangle
 	view      view
 	painter   painter
-	crew      *crew // of DecodeBands
-	eager     int   // in tests: how many MCU rows a band has, also of a small image
 
 	progression *progression // nil before the first progressive image
 }
@@ -204,29 +202,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	p := &d.painter
 	p.open(d)
 	p.dst, p.stride, p.top = dst, stride, window.Min.Y
-	return d.decodeWindow(nil)
-}
-
-// DecodeBands is Decode on up to n goroutines, one of which is the caller's. The others
-// end before it returns. The pixels and errors are the same for any n.
-//
-// Instead of writing to one destination, the goroutines call use, each for other rows
-// and at the same time. pix holds row from to row to-1 of the window, stride bytes apart,
-// and belongs to use until it returns. use may read pix up to its capacity. Without an
-// error no row is missing.
-func (d *Decoder) DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
-	if err := d.check(window); err != nil || window.Empty() {
-		return err
-	}
-	if err := d.open(window); err != nil {
-		return err
-	}
-	if n = min(n, d.mostPainters(d.view)); n > 1 {
-		return d.decodeBands(n, use)
-	}
-	d.painter.open(d)
-	d.painter.openBand(1)
-	return d.decodeWindow(use)
+	return d.decodeWindow()
 }
 
 // check reports whether the open file has the window.

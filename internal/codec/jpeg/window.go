@@ -38,21 +38,15 @@ func (c *component) setView(v view) {
 }
 
 // decodeWindow decodes one MCU row after the other and writes the pixels that each
-// of them completes, or passes them to use.
-func (d *Decoder) decodeWindow(use func(pix []byte, stride, from, to int)) error {
-	v, p := d.view, &d.painter
+// of them completes.
+func (d *Decoder) decodeWindow() error {
+	v := d.view
 	for my := range v.y1 {
 		if my >= v.y0 {
 			if err := d.sampleRow(my); err != nil {
 				return err
 			}
-			if use == nil {
-				p.writeRows(my)
-				continue
-			}
-			p.beginBand(my)
-			p.writeRows(my)
-			p.endBand(my, use)
+			d.painter.writeRows(my)
 		} else if d.coded() {
 			if err := d.decodeRow(v.x0, v.x0); err != nil {
 				return err
@@ -81,7 +75,7 @@ func (d *Decoder) sampleRow(my int) error {
 		if err != nil {
 			return err
 		}
-		p.inverseRow(i, my, 0, row, last)
+		p.inverseRow(i, my, row, last)
 	}
 	return nil
 }
@@ -95,8 +89,7 @@ func (d *Decoder) decodedRow(ci, my int) ([]block, []uint8, error) {
 	return d.components[ci].row, d.components[ci].last, nil
 }
 
-// A painter computes pixels from coefficients. Several painters can work on one
-// image. Each has memory of its own, and of the Decoder they only read.
+// A painter computes pixels from coefficients.
 type painter struct {
 	d      *Decoder
 	strips [4][]byte // by component: samples of one MCU row within the view, and one row above
@@ -107,7 +100,6 @@ type painter struct {
 	dst    []byte // where pixels are written, from row top of the image on
 	stride int
 	top    int
-	band   []byte // what dst is in DecodeBands
 }
 
 // open prepares for the Decoder's view.
@@ -120,15 +112,15 @@ func (p *painter) open(d *Decoder) {
 	}
 }
 
-// inverseRow fills component ci's strip with the samples of MCU row my, from its
-// block row y on, and keeps the last row of the one before. The MCU row's blocks are
-// in row and last, unless the image is buffered.
-func (p *painter) inverseRow(ci, my, y int, row []block, last []uint8) {
+// inverseRow fills component ci's strip with the samples of MCU row my, and keeps the
+// last row of the one before. The MCU row's blocks are in row and last, unless the image
+// is buffered.
+func (p *painter) inverseRow(ci, my int, row []block, last []uint8) {
 	d := p.d
 	c, strip := &d.components[ci], p.strips[ci]
 	p.keepLast(ci)
 	n := c.span / 8
-	for ; y < c.v; y++ {
+	for y := range c.v {
 		var blocks []block
 		var ends []uint8
 		if d.buffered {
@@ -202,26 +194,6 @@ func (p *painter) writeRows(my int) {
 	from, to := p.d.rowsOf(my)
 	for y := from; y < to; y++ {
 		p.writeRow(p.dst[(y-p.top)*p.stride:][:4*w.Dx()], my, y, x)
-	}
-}
-
-// openBand makes room for the pixels that this number of MCU rows completes, and some
-// more for kernels that read beyond it.
-func (p *painter) openBand(rows int) {
-	p.stride = 4 * p.d.window.Dx()
-	n := p.stride * (8*p.d.vMax*rows + p.d.lag) // the last MCU row completes lag more
-	p.band = grow(p.band, n+n/4+64)
-	p.dst = p.band[:n]
-}
-
-// beginBand makes the band begin with the pixels that MCU row my completes.
-func (p *painter) beginBand(my int) { p.top, _ = p.d.rowsOf(my) }
-
-// endBand passes the band to use. Its last pixels are those that MCU row my completes.
-func (p *painter) endBand(my int, use func(pix []byte, stride, from, to int)) {
-	from, first := p.top, p.d.window.Min.Y
-	if _, to := p.d.rowsOf(my); from < to {
-		use(p.dst[:(to-from)*p.stride], p.stride, from-first, to-first)
 	}
 }
 

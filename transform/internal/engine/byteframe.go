@@ -27,8 +27,6 @@ type ByteFrame struct {
 	tall         []byte // after the vertical pass, if that comes first
 	stride       int
 	row          []byte
-
-	across, keeps func(pix []byte, stride, from, to int) // the methods horizontal and keep
 }
 
 func (f *ByteFrame) Begin(source.Image) {}
@@ -47,46 +45,28 @@ func (f *ByteFrame) prepare(e *Engine) error {
 		return nil
 	}
 	need := f.needs(v)
+	if err := f.pixels(e, need); err != nil {
+		return err
+	}
 	ax, ay := v.axes()
 	switch {
 	case !ax.Reverse && ax.In == ax.Out:
-		err := f.pixels(e, need, nil)
 		f.mid, f.stride = f.pix, f.pitch
-		return err
 	case ay.In != ay.Out && v.verticalFirst(f.pillow):
-		if err := f.pixels(e, need, nil); err != nil {
-			return err
-		}
 		f.columns(4*need.Dx(), v.Part.Dy())
-		f.widen(v.Part.Dx(), v.Part.Dy())
-		f.horizontal(f.pix, f.pitch, 0, v.Part.Dy())
-		return nil
+		f.rows(v.Part.Dx(), v.Part.Dy())
+	default:
+		f.rows(v.Part.Dx(), need.Dy())
 	}
-	f.widen(v.Part.Dx(), need.Dy())
-	if f.across == nil {
-		f.across = f.horizontal
-	}
-	return f.pixels(e, need, f.across)
+	return nil
 }
 
-// widen makes room for the horizontal pass to w columns of this number of rows.
-func (f *ByteFrame) widen(w, rows int) {
+// rows runs the horizontal pass to w columns on this number of rows of pix.
+func (f *ByteFrame) rows(w, rows int) {
 	f.stride = 4 * w
 	f.wide = raster.Grow(f.wide, f.stride*rows)
 	f.mid = f.wide
-}
-
-// horizontal runs the horizontal pass for row from to row to-1, which pix holds. Several
-// goroutines may call it for different rows.
-func (f *ByteFrame) horizontal(pix []byte, stride, from, to int) {
-	resize.Horizontal(f.mid[from*f.stride:], f.stride, pix, stride, to-from, f.x)
-}
-
-// keep copies row from to row to-1 to the window.
-func (f *ByteFrame) keep(pix []byte, stride, from, to int) {
-	for y := from; y < to; y++ {
-		copy(f.window[y*f.pitch:(y+1)*f.pitch], pix[(y-from)*stride:])
-	}
+	resize.Horizontal(f.mid, f.stride, f.pix, f.pitch, rows, f.x)
 }
 
 // columns runs the vertical pass to this number of rows on n bytes of every row of pix, which it replaces.
@@ -100,9 +80,8 @@ func (f *ByteFrame) columns(n, rows int) {
 	f.pix, f.pitch = f.tall, n
 }
 
-// pixels calls use for the current image's pixels in r: pix holds row from to row to-1
-// of r. If use is nil, it makes f.pix those pixels, from r's upper left corner on.
-func (f *ByteFrame) pixels(e *Engine, r image.Rectangle, use func(pix []byte, stride, from, to int)) error {
+// pixels makes f.pix the current image's pixels in r, from r's upper left corner on.
+func (f *ByteFrame) pixels(e *Engine, r image.Rectangle) error {
 	if e.inside {
 		f.pix, f.pitch = f.Pix[4*(r.Min.Y*f.Width+r.Min.X):], 4*f.Width
 	} else if shared, ok := e.src.(*sharedSource); ok {
@@ -114,29 +93,14 @@ func (f *ByteFrame) pixels(e *Engine, r image.Rectangle, use func(pix []byte, st
 		if err := e.Check(r.Dx(), r.Dy()); err != nil {
 			return err
 		}
-		src, bands := e.src.(source.Bands)
-		bands = bands && e.hands > 1 && src.Shares(r)
-		if bands && use != nil {
-			f.x.Share()
-			return src.DecodeBands(r, e.hands, use)
-		}
 		f.pitch = 4 * r.Dx()
 		f.window = raster.Grow(f.window, f.pitch*r.Dy())
 		f.pix = f.window
-		if bands {
-			if f.keeps == nil {
-				f.keeps = f.keep
-			}
-			return src.DecodeBands(r, e.hands, f.keeps)
-		}
 		if err := e.src.Decode(f.pix, f.pitch, r); err != nil {
 			return err
 		}
 	}
 	e.Slot.Stage(dataset.StageResample)
-	if use != nil {
-		use(f.pix, f.pitch, 0, r.Dy())
-	}
 	return nil
 }
 

@@ -30,7 +30,6 @@ func DoAll(ops []Operation, e *Engine, r *rand.Rand) error {
 type Engine struct {
 	of    string       // the field of the images
 	limit int          // the most pixels that an image may have
-	hands int          // how many goroutines may work on the image; 0 means 1
 	Slot  dataset.Slot // told about the stages
 
 	src    source.Image

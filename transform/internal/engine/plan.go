@@ -14,7 +14,6 @@ type Plan struct {
 	Pillow  int    // the version of Pillow whose resizing this is
 	Cut     bool   // JPEG files may end too early
 	Upright bool   // images are rotated by their orientation
-	Hands   int    // the most goroutines that work on one image, if Parallel was there
 	Formats []source.Format
 	Codecs  []tiff.Codec // that Decompressor has added
 	Deep    *DeepPlan    // with Depth16; otherwise nil

@@ -70,7 +70,6 @@ func (c *Pool) Run(from Input, dst []byte) (s *single, err error) {
 			s.viewer = newViewer(c.Plan, nil)
 		}
 	}
-	s.lane.Engine.hands = min(c.Hands, 1+len(c.Lanes)) // no more than are idle
 	s.pcg.Seed(from.Seed, 0)
 	err = s.Begin(from)
 	switch {

@@ -13,9 +13,6 @@ import (
 
 // Over is what becomes of the samples of a dataset with these fields.
 func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
-	if p.Hands > 0 {
-		return nil, fmt.Errorf("Parallel(%d): only for Compile of images: a loader's workers prepare several images at a time", p.Hands)
-	}
 	spec := slices.Clone(in)
 	x = &engine.Task{Plan: &p.Plan, In: in, Out: spec, Field: spec.Index(p.Field)}
 	if x.Field < 0 {

@@ -42,10 +42,6 @@ var (
 		p.Sizes = c.Args.text(0)
 		return want(p.Sizes != "", "a name")
 	}}
-	Parallel = &Kind{name: "Parallel", add: func(p *Program, c *Call) error {
-		p.Hands = c.Args.int(0)
-		return want(p.Hands >= 1, "1 or more goroutines")
-	}}
 	Inputs = &Kind{name: "Inputs", add: func(p *Program, c *Call) error {
 		p.Inputs = c.Args[0].(dataset.Spec)
 		return p.Inputs.Validate()

@@ -226,15 +226,6 @@ func unknown(data []byte) error {
 	return fmt.Errorf("not a JPEG, PNG, GIF, WebP, BMP, TIFF or PNM file: it begins with %q", data[:min(len(data), 8)])
 }
 
-func (f *Files) Shares(window image.Rectangle) bool {
-	d, ok := f.now.(Bands)
-	return ok && d.Shares(window)
-}
-
-func (f *Files) DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
-	return f.wrap(f.now.(Bands).DecodeBands(window, n, use))
-}
-
 func (f *Files) Samples() (int, dataset.Dtype, error) {
 	if own, ok := f.now.(*ownDecoder); ok {
 		if err := own.load(); err != nil {

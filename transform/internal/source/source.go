@@ -39,17 +39,6 @@ func CheckSamples(src Values, channels int) (dataset.Dtype, error) {
 	return dtype, nil
 }
 
-// Bands is a source that several goroutines can decode together.
-type Bands interface {
-	Image
-	// Shares reports whether DecodeBands works for a window of the image, and pays.
-	Shares(window image.Rectangle) bool
-	// DecodeBands decodes a window on up to n goroutines. Instead of writing to one
-	// destination, they call use, each for other rows and at the same time. pix holds
-	// row from to row to-1 of the window until use returns.
-	DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error
-}
-
 // DefaultMaxPixels is Pillow's limit of pixels.
 const DefaultMaxPixels = 178_956_970
 

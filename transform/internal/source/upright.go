@@ -10,19 +10,15 @@ import (
 // An Upright is a source rotated by its orientation. The steps see the rotated
 // image, and only the part that they need is decoded.
 type Upright struct {
-	src         Bands
-	orientation int             // EXIF's, 2 to 8
-	w, h        int             // as decoded
-	pix         []byte          // as decoded, or in DecodeBands rotated
-	part        image.Rectangle // of the image as decoded
-	dst         []byte          // the part rotated
-	stride      int
-	turns       func(pix []byte, stride, from, to int) // the method turn
-	values      []float32                              // as decoded, with Depth16
+	src         Image
+	orientation int       // EXIF's, 2 to 8
+	w, h        int       // as decoded
+	pix         []byte    // as decoded
+	values      []float32 // as decoded, with Depth16
 }
 
 // Begin begins with an image of w×h pixels, and returns the size of the rotated one.
-func (u *Upright) Begin(src Bands, orientation, w, h int) (int, int) {
+func (u *Upright) Begin(src Image, orientation, w, h int) (int, int) {
 	u.src, u.orientation, u.w, u.h = src, orientation, w, h
 	return u.Size()
 }
@@ -44,29 +40,21 @@ func (u *Upright) mirrored() bool { o := u.orientation; return o == 2 || o == 3 
 func (u *Upright) upended() bool { o := u.orientation; return o == 3 || o == 4 || o == 6 || o == 7 }
 
 func (u *Upright) Decode(dst []byte, stride int, window image.Rectangle) error {
-	u.part, u.dst, u.stride = u.before(window), dst, stride
-	w, h := u.part.Dx(), u.part.Dy()
+	part := u.before(window)
+	w, h := part.Dx(), part.Dy()
 	u.pix = raster.Grow(u.pix, 4*w*h)
-	if err := u.src.Decode(u.pix, 4*w, u.part); err != nil {
+	if err := u.src.Decode(u.pix, 4*w, part); err != nil {
 		return err
 	}
-	u.turn(u.pix, 4*w, 0, h)
+	first, right, down := u.steps(w, h, 4)
+	for y := range window.Dy() {
+		row, at := dst[y*stride:][:4*window.Dx()], first+y*down
+		for x := 0; x < len(row); x += 4 {
+			copy(row[x:x+4], u.pix[at:at+4])
+			at += right
+		}
+	}
 	return nil
-}
-
-func (u *Upright) Shares(window image.Rectangle) bool { return u.src.Shares(u.before(window)) }
-
-func (u *Upright) DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
-	u.pix = raster.Grow(u.pix, 4*window.Dx()*window.Dy())
-	u.part, u.dst, u.stride = u.before(window), u.pix, 4*window.Dx()
-	if u.turns == nil {
-		u.turns = u.turn
-	}
-	err := u.src.DecodeBands(u.part, n, u.turns)
-	if err == nil {
-		use(u.pix, u.stride, 0, window.Dy())
-	}
-	return err
 }
 
 // before is the part of the decoded image that becomes the window.
@@ -84,33 +72,20 @@ func (u *Upright) before(window image.Rectangle) image.Rectangle {
 	return r
 }
 
-// turn rotates row from to row to-1 of the part, which pix holds. Several goroutines
-// may call it for different rows.
-func (u *Upright) turn(pix []byte, stride, from, to int) {
-	w, h := u.part.Dx(), to-from
-	// Where the result's first pixel is in pix, and the bytes from one pixel and
-	// from one row of the result to the next.
-	first, right, down := 0, 4, stride
+// steps says where the rotated image's first pixel is in w×h pixels of the given size, and how far it is from one
+// pixel and from one row of the rotated image to the next.
+func (u *Upright) steps(w, h, size int) (first, right, down int) {
+	right, down = size, size*w
 	if u.mirrored() {
-		first, right = first+4*(w-1), -right
+		first, right = first+size*(w-1), -right
 	}
 	if u.upended() {
-		first, down = first+stride*(h-1), -down
-		from, to = u.part.Dy()-to, u.part.Dy()-from
+		first, down = first+size*w*(h-1), -down
 	}
-	r := image.Rect(0, from, w, to) // of the result
 	if u.swaps() {
 		right, down = down, right
-		r = image.Rect(from, 0, to, w)
 	}
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		row, at := u.dst[y*u.stride+4*r.Min.X:][:4*r.Dx()], first
-		for x := 0; x < len(row); x += 4 {
-			copy(row[x:x+4], pix[at:at+4])
-			at += right
-		}
-		first += down
-	}
+	return first, right, down
 }
 
 func (u *Upright) Samples() (int, dataset.Dtype, error) { return u.src.(Values).Samples() }
@@ -126,16 +101,7 @@ func (u *Upright) DecodeValues(dst []float32, window image.Rectangle) error {
 	if err := u.src.(Values).DecodeValues(u.values, part); err != nil {
 		return err
 	}
-	first, right, down := 0, 1, w
-	if u.mirrored() {
-		first, right = first+w-1, -right
-	}
-	if u.upended() {
-		first, down = first+w*(h-1), -down
-	}
-	if u.swaps() {
-		right, down = down, right
-	}
+	first, right, down := u.steps(w, h, 1)
 	for c := range n {
 		plane := u.values[c*w*h:][:w*h]
 		for y := range window.Dy() {

@@ -1,6 +1,7 @@
 package blockcode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -179,4 +180,223 @@ func grow[T any](s []T, n int) []T {
 		return make([]T, n)
 	}
 	return s[:n]
+}
+
+// patchSize is the size of a patch in bytes.
+const patchSize = 3
+
+// streams are the parts of a row's code.
+type streams struct {
+	lengths, dcs, masks, values, escapes, wide, patches []byte
+
+	count int // of the values
+}
+
+// split finds the streams of n blocks in src, which has level Fast. When it succeeds, the
+// lengths are valid, and the masks have as many bits as there are values. The streams
+// keep src's capacity.
+func (s *streams) split(src []byte, n int) error {
+	patches, at := binary.Uvarint(src)
+	if at <= 0 || patches > uint64(len(src)/patchSize) {
+		return corrupt("number of patches")
+	}
+	src = src[at:]
+	half := (n + 1) / 2
+	if len(src) < half+n {
+		return corrupt("length of the row")
+	}
+	s.lengths, s.dcs, src = src[:half], src[half:half+n], src[half+n:]
+	size, ok := sum(s.lengths, n)
+	if !ok {
+		return corrupt("length of a mask")
+	}
+	if len(src) < size {
+		return corrupt("length of the masks")
+	}
+	s.masks, src = src[:size], src[size:]
+	s.count = ones(s.masks)
+	size = (s.count + 1) / 2
+	wide := wideSize(s.dcs)
+	escapes := len(src) - size - wide - patchSize*int(patches)
+	if escapes < 0 {
+		return corrupt("length of the values")
+	}
+	s.values, src = src[:size], src[size:]
+	s.escapes, src = src[:escapes], src[escapes:]
+	s.wide, s.patches = src[:wide], src[wide:]
+	return nil
+}
+
+// wideSize returns the size of the stream wide.
+func wideSize(dcs []byte) int { return 2 * bytes.Count(dcs, []byte{wideDC & 0xff}) }
+
+// sum adds n nibbles. It reports whether none is above 8 and one that fills up is 0.
+func sum(nibbles []byte, n int) (total int, ok bool) {
+	if n%2 == 1 && nibbles[n/2]>>4 != 0 {
+		return 0, false
+	}
+	const low, top = 0x7777777777777777, 0x8888888888888888
+	var above uint64
+	for len(nibbles) > 0 {
+		var eight [8]byte
+		nibbles = nibbles[copy(eight[:], nibbles):]
+		x := binary.LittleEndian.Uint64(eight[:])
+		above |= x & top & (x&low + low)
+		const bytes, words = 0x0f0f0f0f0f0f0f0f, 0x0101010101010101
+		total += int((x&bytes + x>>4&bytes) * words >> 56)
+	}
+	return total, above == 0
+}
+
+// ones counts the bits that are set.
+func ones(masks []byte) (total int) {
+	for ; len(masks) >= 32; masks = masks[32:] {
+		total += bits.OnesCount64(binary.LittleEndian.Uint64(masks)) + bits.OnesCount64(binary.LittleEndian.Uint64(masks[8:])) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(masks[16:])) + bits.OnesCount64(binary.LittleEndian.Uint64(masks[24:]))
+	}
+	for ; len(masks) >= 8; masks = masks[8:] {
+		total += bits.OnesCount64(binary.LittleEndian.Uint64(masks))
+	}
+	for _, m := range masks {
+		total += bits.OnesCount8(m)
+	}
+	return total
+}
+
+// compressed is how many streams Huffman codes compress.
+const compressed = 5
+
+// A small is the header of a row of level Small.
+type small struct {
+	patches, escapes, wide uint64
+	set                    byte
+	sizes                  [lanes - 1]uint64 // of the lanes
+}
+
+// appendSmall appends the code of the streams without the number of patches.
+func (e *Encoder) appendSmall(dst []byte) []byte {
+	parts := [compressed][]byte{e.lengths, e.dcs, e.masks, e.values, e.escapes}
+	set := smallest(&parts)
+	words := &codes().words
+	for s, part := range parts {
+		for i, symbol := range part {
+			e.lanes[i%lanes].add(words[set][s][symbol])
+		}
+	}
+	dst = append(dst, byte(set))
+	dst = binary.AppendUvarint(dst, uint64(len(e.escapes)))
+	dst = binary.AppendUvarint(dst, uint64(len(e.wide)/2))
+	for i := range e.lanes {
+		e.lanes[i].flush()
+		if i < lanes-1 {
+			dst = binary.AppendUvarint(dst, uint64(len(e.lanes[i].bytes)))
+		}
+	}
+	for i := range e.lanes {
+		dst = append(dst, e.lanes[i].bytes...)
+		e.lanes[i].bytes = e.lanes[i].bytes[:0]
+	}
+	dst = append(dst, e.wide...)
+	return append(dst, e.patches...)
+}
+
+// smallest returns the code set that needs the fewest bits.
+func smallest(parts *[compressed][]byte) (best int) {
+	words := &codes().words
+	var total [codeSets]int
+	for s, part := range parts {
+		var counts [256]int
+		for _, symbol := range part {
+			counts[symbol]++
+		}
+		for symbol, n := range counts {
+			if n == 0 {
+				continue
+			}
+			for set := range total {
+				total[set] += n * int(words[set][s][symbol].length)
+			}
+		}
+	}
+	for set := range total {
+		if total[set] < total[best] {
+			best = set
+		}
+	}
+	return best
+}
+
+// splitSmall is split for level Small.
+func (d *Decoder) splitSmall(src []byte, n int) error {
+	var h small
+	src, ok := h.read(src)
+	if !ok || int(h.set) >= codeSets {
+		return corrupt("header")
+	}
+	tail := patchSize*h.patches + 2*h.wide
+	if tail > uint64(len(src)) {
+		return corrupt("length of the row")
+	}
+	end := len(src) - int(tail)
+	d.wide, d.patches = src[end:end+2*int(h.wide)], src[end+2*int(h.wide):]
+
+	r := laneReader{kernel: d.running != portable}
+	if !r.open(src, &h.sizes, end) {
+		return corrupt("length of a lane")
+	}
+	tables := &codes().tables[h.set]
+	half := (n + 1) / 2
+	d.small = grow(d.small, scratchSize(n))
+	rest := d.small
+	next := func(stream, size int) (part []byte) {
+		part, rest = rest[:size], rest[size:]
+		r.read(part, &tables[stream])
+		return part
+	}
+	d.lengths, d.dcs = next(0, half), next(1, n)
+	size, ok := sum(d.lengths, n)
+	if !ok {
+		return corrupt("length of a mask")
+	}
+	if wideSize(d.dcs) != len(d.wide) {
+		return corrupt("number of wide differences")
+	}
+	d.masks = next(2, size)
+	d.count = ones(d.masks)
+	if h.escapes > uint64(d.count) {
+		return corrupt("number of escapes")
+	}
+	d.values = next(3, (d.count+1)/2)
+	d.escapes = next(4, int(h.escapes))
+	if !r.close() {
+		return corrupt("Huffman code")
+	}
+	return nil
+}
+
+// scratchSize is the size of the compressed streams of n blocks, if all coefficients are
+// escaped, and of slack.
+func scratchSize(n int) int { return (n+1)/2 + n + 8*n + 32*n + 63*n + Slack }
+
+// read reads the header. It returns what follows it.
+func (h *small) read(src []byte) (rest []byte, ok bool) {
+	most := 8 * uint64(len(src)) // of any number
+	ok = true
+	number := func() uint64 {
+		v, at := binary.Uvarint(src)
+		if ok = ok && at > 0 && v <= most; ok {
+			src = src[at:]
+		}
+		return v
+	}
+	h.patches = number()
+	if !ok || len(src) == 0 {
+		return nil, false
+	}
+	h.set, src = src[0], src[1:]
+	h.escapes, h.wide = number(), number()
+	for i := range h.sizes {
+		h.sizes[i] = number()
+	}
+	return src, ok
 }

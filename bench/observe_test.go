@@ -24,7 +24,7 @@ import (
 // BenchmarkObserve compares loaders with observers with one that has none, in processor
 // time of the whole process. "hooks" counts batches, samples, waits and the time of the loop
 // body, as metrics do. "slowest" lists the slowest samples. "timeline" writes every sample
-// and its stages to a file. "view" is live.View, of which the page and the terminal are drawn
+// and its stages to a file. "view" is live.View, of which the page and a line are written
 // about twice a second.
 //
 //	go test -run '^$' -bench Observe -benchtime 30s ./bench
@@ -76,7 +76,7 @@ func observer(b *testing.B, name string) (hooks loader.Trace, look func()) {
 		var view live.View
 		return view.Trace(name), func() {
 			view.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-			view.Terminal(io.Discard, time.Hour)()
+			view.Lines(io.Discard, time.Hour)()
 		}
 	case "timeline":
 		f, err := os.Create(filepath.Join(b.TempDir(), "trace.json"))

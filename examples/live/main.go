@@ -1,4 +1,4 @@
-// Live shows what a loader does while it works: in the terminal, and on a page like those of net/http/pprof.
+// Live shows what a loader does while it works: in lines, and on a page like those of net/http/pprof.
 //
 //	go run ./examples/live [-dir DIR] [-http ADDRESS] [-epochs N]
 //
@@ -64,14 +64,14 @@ func run(ctx context.Context, dir, address string, epochs int) error {
 	go page.Serve(listener)
 	defer page.Close()
 
-	stop := view.Terminal(os.Stderr, 500*time.Millisecond)
+	stop := view.Lines(os.Stderr, time.Second)
 	for _, failed := range l.Epochs(ctx, 0, epochs) {
 		if failed != nil {
 			err = failed
 			break
 		}
 	}
-	stop() // or it would draw over what follows
+	stop()
 	fmt.Print("\n", l.Stats())
 	if ctx.Err() != nil {
 		return nil // an interrupt is the usual end

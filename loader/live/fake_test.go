@@ -40,20 +40,16 @@ func get(t testing.TB, v *live.View, query string) (body string, resp *http.Resp
 type report struct {
 	Name                      string
 	Closed                    bool
-	Seconds                   float64
 	Verdict                   string
 	Samples, Batches, Dropped int64
-	Recent                    struct {
-		Samples    float64 `json:"samples_per_second"`
-		Batches    float64 `json:"batches_per_second"`
-		Wait, Busy float64
-	}
-	Stages []struct {
+	Rate                      float64 `json:"samples_per_second"`
+	Wait, Busy                float64
+	Stages                    []struct {
 		Name        string
 		Share, Call float64
 	}
 	Working []struct {
-		Worker, Index        int
+		Worker               int
 		Doing, Sample, Stage string
 		For                  float64
 	}
@@ -63,12 +59,7 @@ type report struct {
 	}
 	Failed []struct {
 		Name  string
-		Times int
-	}
-	History []struct {
-		Ago     float64
-		Samples float64 `json:"samples_per_second"`
-		Wait    float64
+		Epoch int
 	}
 }
 

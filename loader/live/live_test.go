@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,7 +33,7 @@ func TestTheViewHasRatesStagesAndTheBottleneck(t *testing.T) {
 			}
 			// 2 workers place 20 samples a second, and the body takes no time.
 			r := reports(t, &view)[0]
-			if r.Name != "train" || r.Closed || !near(r.Recent.Samples, 20) || !near(r.Recent.Wait, 1) || !near(r.Recent.Busy, 1) {
+			if r.Name != "train" || r.Closed || !near(r.Rate, 20) || !near(r.Wait, 1) || !near(r.Busy, 1) {
 				t.Errorf("got %+v", r)
 			}
 			if len(r.Stages) != 1 || r.Stages[0].Name != "decode" || !near(r.Stages[0].Share, 1) || !near(r.Stages[0].Call, 0.1) {
@@ -40,9 +41,6 @@ func TestTheViewHasRatesStagesAndTheBottleneck(t *testing.T) {
 			}
 			if len(r.Slowest) != 10 || r.Slowest[0].Name != "three" || r.Slowest[0].Stage != "decode" || !near(r.Slowest[0].Took, 0.2) {
 				t.Errorf("got slowest %+v", r.Slowest)
-			}
-			if n := len(r.History); n < 15 || n > 21 || !near(r.History[n/2].Samples, 20) {
-				t.Errorf("got a history of %+v", r.History)
 			}
 			if want := "of the work of 2 workers, and the loop waits 100% of its time"; !strings.Contains(r.Verdict, want) {
 				t.Errorf("got %q, want %q", r.Verdict, want)
@@ -63,11 +61,11 @@ func TestTheViewNamesWhatTheLoopWaitsFor(t *testing.T) {
 			if want := "the loop has waited 20s for a batch: placing a sample, slow.jpg, in stage decode takes 20s"; r.Verdict != want {
 				t.Errorf("got %q, want %q", r.Verdict, want)
 			}
-			if a := r.Working[1]; a.Worker != 0 || a.Index != 1 || a.Sample != "slow.jpg" || a.Stage != "decode" || a.For != 20 {
+			if a := r.Working[1]; a.Worker != 0 || a.Sample != "slow.jpg" || a.Stage != "decode" || a.For != 20 {
 				t.Errorf("got %+v", a)
 			}
 			page, _ := get(t, &view, "")
-			if !strings.Contains(page, `<td class="n">20s<td class="does">decode<td class="name">slow.jpg<`) {
+			if !strings.Contains(page, `<td class="n">20s<td>decode<td class="name">slow.jpg<`) {
 				t.Errorf("the page does not show the worker:\n%s", page)
 			}
 		}()
@@ -91,7 +89,7 @@ func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 	if got := reports(t, &view); len(got) != 2 || got[0].Name != "train" || !got[0].Closed || got[0].Samples != 8 || len(got[0].Working) != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if page, _ := get(t, &view, "refresh=0"); strings.Contains(page, "<h3>Now") {
+	if page, _ := get(t, &view, ""); strings.Contains(page, "does now") {
 		t.Errorf("the page has workers of closed loaders:\n%s", page)
 	}
 	for range 3 {
@@ -102,12 +100,12 @@ func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 	}
 }
 
-func TestATraceIsForOneLoaderAtATime(t *testing.T) {
+func TestATraceIsForOneLoader(t *testing.T) {
 	var view live.View
 	hooks := loader.Observe(view.Trace("train"))
 	ds := fake(make([]string, 8), steady(0))
 	l := loadertest.New(t, ds, hooks)
-	if _, err := loader.New(ds, hooks); err == nil || !strings.Contains(err.Error(), `loader: hook LoaderMade: live: Trace("train"): it belongs to a loader that is not closed`) {
+	if _, err := loader.New(ds, hooks); err == nil || !strings.Contains(err.Error(), `loader: hook LoaderMade: live: Trace("train"): it already belongs to a loader`) {
 		t.Errorf("got %v", err)
 	}
 	for range l.Epoch(t.Context(), 0) {
@@ -115,10 +113,46 @@ func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 	if got := reports(t, &view); len(got) != 1 || got[0].Samples != 8 || got[0].Closed {
 		t.Errorf("got %+v, want the first loader", got)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	loadertest.New(t, ds, hooks)
+}
+
+func TestRatesAreThoseOfTheLastSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var view live.View
+		l := loadertest.New(t, fake(make([]string, 400), steady(100*time.Millisecond)), loader.Workers(1), loader.BatchSize(5), loader.Observe(view.Trace("train")))
+		stop := view.Lines(io.Discard, time.Second)
+		defer stop()
+		for b := range l.Epoch(t.Context(), 0) {
+			switch got := reports(t, &view)[0]; b.Indices()[0] {
+			case 195:
+				if !near(got.Rate, 10) || !near(got.Wait, 1) {
+					t.Errorf("got %+v", got)
+				}
+				time.Sleep(time.Minute)
+			case 200:
+				if got.Rate > 5 || got.Wait > 0.2 {
+					t.Errorf("after a slow body: got %+v", got)
+				}
+			}
+		}
+	})
+}
+
+func TestLinesHaveOnePerLoader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var view live.View
+		var text strings.Builder
+		for _, name := range []string{"train", "validation"} {
+			l := loadertest.New(t, fake([]string{"a", "b", "bad", "c"}, steady(time.Second)), loader.Workers(1), loader.BatchSize(2),
+				loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(view.Trace(name)))
+			for range l.Epoch(t.Context(), 0) {
+			}
+		}
+		view.Lines(&text, time.Hour)()
+		lines := strings.Split(text.String(), "\n")
+		if len(lines) != 3 || !strings.HasPrefix(lines[0], "train: 0.375 samples/s, 3 samples in 2 batches, the loop waits 100%, 0 of ") || !strings.Contains(lines[0], "batches ready, 1 dropped; ") || !strings.HasPrefix(lines[1], "validation: ") {
+			t.Errorf("got %q", lines)
+		}
+	})
 }
 
 func TestTheViewSaysWhatAutoHasChosen(t *testing.T) {
@@ -141,7 +175,7 @@ func TestTheViewMayBeAskedAtAnyTime(t *testing.T) {
 			get(t, &view, "")
 		}
 	}()
-	stop := view.Terminal(new(strings.Builder), time.Millisecond)
+	stop := view.Lines(new(strings.Builder), time.Millisecond)
 	for range 3 {
 		l := loadertest.New(t, fake(make([]string, 500), steady(10*time.Microsecond)), loader.Workers(4), loader.BatchSize(3), loader.Observe(view.Trace("train")))
 		for range l.Epochs(t.Context(), 0, 3) {

@@ -4,30 +4,100 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/trace"
 )
 
+const (
+	slowest  = 10               // samples in the list of the slowest, and of those that failed
+	recently = 10 * time.Second // for which rates are given
+	spacing  = time.Second      // the least time between two looks that are kept
+	long     = 5 * time.Second  // a wait of the loop that is the bottleneck by itself
+)
+
+// A watch follows a loader.
+type watch struct {
+	name string
+	slow *trace.Slow
+
+	mu    sync.Mutex
+	l     *loader.Loader // nil before it is made
+	ended time.Time      // when it was closed
+	looks []look         // when somebody looked, in order; of the last seconds, and one before
+}
+
+// A look is what a loader had done at a time.
+type look struct {
+	at    time.Time
+	stats loader.Stats
+}
+
+// begin follows l. It reports false if it has followed a loader already.
+func (w *watch) begin(l *loader.Loader) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.l != nil {
+		return false
+	}
+	w.l, w.looks = l, []look{{at: time.Now()}}
+	return true
+}
+
+func (w *watch) open() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended.IsZero()
+}
+
+// end is a hook.
+func (w *watch) end() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = time.Now()
+	return nil
+}
+
+// look is what the loader has done, and what it has done lately. A closed loader has no goroutines.
+func (w *watch) look() (s, recent loader.Stats, took time.Duration, working []loader.Activity, closed bool) {
+	s, working = w.l.Stats(), w.l.Working()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	if closed = !w.ended.IsZero(); closed {
+		now, working = w.ended, nil
+	}
+	for len(w.looks) > 1 && now.Sub(w.looks[1].at) >= recently {
+		w.looks = w.looks[1:]
+	}
+	first, last := w.looks[0], w.looks[len(w.looks)-1]
+	if now.Sub(last.at) >= spacing {
+		w.looks = append(w.looks, look{now, s})
+	}
+	return s, s.Sub(first.stats), now.Sub(first.at), working, closed
+}
+
 // A report is what a view shows of a loader. It is also the JSON, in which times are in
 // seconds and shares are from 0 to 1.
 type report struct {
-	Name    string  `json:"name"`
-	Closed  bool    `json:"closed"`
-	Seconds float64 `json:"seconds"` // since the loader was made, until it was closed
-	Verdict string  `json:"verdict"`
-	Tuning  string  `json:"tuning"` // what Auto has chosen and why; empty without it
+	Name    string `json:"name"`
+	Closed  bool   `json:"closed"`
+	Verdict string `json:"verdict"`
+	Tuning  string `json:"tuning"` // what Auto has chosen and why; empty without it
 
-	// Of the last ten seconds.
-	Recent rates `json:"recent"`
+	// Of the last ten seconds, or since the view was last looked at, if that is longer ago.
+	Rate float64 `json:"samples_per_second"`
+	Wait float64 `json:"wait"` // share of the loop's time
+	Busy float64 `json:"busy"` // share of the workers' time
 
 	// Since the loader was made.
-	Samples    int64   `json:"samples"`
-	Batches    int64   `json:"batches"`
-	Emptied    int64   `json:"emptied"`
-	Dropped    int64   `json:"dropped"`
-	FirstBatch float64 `json:"first_batch"`
+	Samples int64 `json:"samples"`
+	Batches int64 `json:"batches"`
+	Dropped int64 `json:"dropped"`
 
 	Workers int   `json:"workers"`
 	Slabs   int   `json:"slabs"`
@@ -37,18 +107,7 @@ type report struct {
 	Stages  []stage    `json:"stages"`
 	Working []activity `json:"working"`
 	Slowest []sample   `json:"slowest"`
-	Failed  []failed   `json:"failed"`  // of the first 1,000 failures, if there were more
-	History []moment   `json:"history"` // in order of time
-}
-
-// rates are what a loader did in some time.
-type rates struct {
-	Seconds    float64 `json:"seconds"`
-	Samples    float64 `json:"samples_per_second"`
-	Batches    float64 `json:"batches_per_second"`
-	Wait       float64 `json:"wait"`        // share of the loop's time
-	Busy       float64 `json:"busy"`        // share of the workers' time
-	MemoryWait float64 `json:"memory_wait"` // share of the workers' time
+	Failed  []sample   `json:"failed"` // the last of them
 }
 
 type stage struct {
@@ -60,15 +119,12 @@ type stage struct {
 type activity struct {
 	Worker int     `json:"worker"` // -1 if it is none
 	Doing  string  `json:"doing"`
-	Index  int     `json:"index"` // -1 if no sample is placed
 	Sample string  `json:"sample"`
 	Stage  string  `json:"stage"`
 	For    float64 `json:"for"`
-	calls  bool
 }
 
 type sample struct {
-	Index int     `json:"index"`
 	Name  string  `json:"name"`
 	Epoch int     `json:"epoch"`
 	Batch int     `json:"batch"`
@@ -76,118 +132,39 @@ type sample struct {
 	Stage string  `json:"stage"` // that took longest
 }
 
-type failed struct {
-	Index int    `json:"index"`
-	Name  string `json:"name"`
-	Epoch int    `json:"epoch"` // in which it failed first
-	Batch int    `json:"batch"`
-	Times int    `json:"times"`
-	More  bool   `json:"more"` // whether it may have failed more often than that
-}
-
-// A moment is the time from one point to the next.
-type moment struct {
-	Ago     float64 `json:"ago"` // when it ended
-	Samples float64 `json:"samples_per_second"`
-	Wait    float64 `json:"wait"`
-}
-
-// shownFailures is the number of failed samples that are shown.
-const shownFailures = 10
-
-func (w *watch) report(now time.Time) report {
-	s, working, points, made, ended := w.look(now)
-	closed := !ended.IsZero()
-	if closed {
-		now = ended
-	}
-	last := lately(points, now)
-	recent := total(last)
+func (w *watch) report() report {
+	s, recent, took, working, closed := w.look()
 	r := report{
-		Name: w.name, Closed: closed, Seconds: now.Sub(made).Seconds(),
-		Verdict: verdict(s, recent, working), Tuning: s.Tuning,
-		Recent:  ratesOf(last),
-		Samples: s.Samples, Batches: s.Batches, Emptied: s.Emptied, Dropped: s.Dropped, FirstBatch: s.Wait.First.Seconds(),
+		Name: w.name, Closed: closed, Verdict: verdict(s, recent, working), Tuning: s.Tuning,
+		Rate: float64(recent.Samples) / max(took.Seconds(), 1e-9),
+		Wait: share(recent.Wait.Total, recent.Wait.Total+recent.Body), Busy: share(recent.Busy, recent.Busy+recent.Drawing+recent.MemoryWait),
+		Samples: s.Samples, Batches: s.Batches, Dropped: s.Dropped,
 		Workers: s.Workers, Slabs: s.Slabs, Ready: s.Ready, Bytes: s.SlabBytes,
-		Stages: []stage{}, Working: []activity{}, Slowest: []sample{}, Failed: []failed{}, History: []moment{},
+		Stages: []stage{}, Working: []activity{}, Slowest: []sample{}, Failed: []sample{},
 	}
-	from := recent
-	if from.Busy <= 0 {
-		from = s
-	}
-	for _, t := range from.Stages {
-		r.Stages = append(r.Stages, stage{t.Name, share(t.Total, from.Busy), t.Total.Seconds() / float64(max(t.Count, 1))})
+	for _, t := range recent.Stages {
+		r.Stages = append(r.Stages, stage{t.Name, share(t.Total, recent.Busy), t.Total.Seconds() / float64(max(t.Count, 1))})
 	}
 	for _, a := range working {
-		r.Working = append(r.Working, activity{a.Worker, a.Doing, a.Index, a.Name, a.Stage, a.For.Seconds(), a.Calls()})
+		r.Working = append(r.Working, activity{a.Worker, a.Doing, title(a.Index, a.Name), a.Stage, a.For.Seconds()})
 	}
 	for _, t := range w.slow.Samples() {
-		r.Slowest = append(r.Slowest, sample{t.Index, t.Name, t.Epoch, t.Batch, t.Took.Seconds(), longest(t)})
+		r.Slowest = append(r.Slowest, sample{title(t.Index, t.Name()), t.Batch.Epoch, t.Batch.Batch, t.Took.Seconds(), longest(t.Stages)})
 	}
-	r.Failed = append(r.Failed, failures(s.Failures, s.Dropped)...)
-	for i := 1; i < len(points); i++ {
-		took := points[i].at.Sub(points[i-1].at)
-		if took < spacing/2 && i > 1 {
-			continue // too short for a rate
-		}
-		m := ratesOf(points[i-1 : i+1])
-		r.History = append(r.History, moment{now.Sub(points[i].at).Seconds(), m.Samples, m.Wait})
+	for _, e := range s.Failures[max(0, len(s.Failures)-slowest):] {
+		r.Failed = append(r.Failed, sample{Name: title(e.Index, e.Name), Epoch: e.Epoch, Batch: e.Batch})
 	}
 	return r
 }
 
-// failures are the samples that failed most often, of those whose errors are kept. dropped
-// is the number of all failures.
-func failures(errs []*loader.SampleError, dropped int64) (all []failed) {
-	at := map[int]int{}
-	for _, e := range errs {
-		i, ok := at[e.Index]
-		if !ok {
-			i = len(all)
-			at[e.Index] = i
-			all = append(all, failed{e.Index, e.Name, e.Epoch, e.Batch, 0, dropped > int64(len(errs))})
-		}
-		all[i].Times++
+// String is a report in one line.
+func (r report) String() string {
+	text := fmt.Sprintf("%s: %s samples/s, %s in %s, the loop waits %s, %d of %d batches ready", figures.OneLine(r.Name), number(r.Rate),
+		figures.Count(r.Samples, "sample", "samples"), figures.Count(r.Batches, "batch", "batches"), percent(r.Wait), r.Ready, r.Slabs)
+	if r.Dropped > 0 {
+		text += fmt.Sprintf(", %d dropped", r.Dropped)
 	}
-	slices.SortStableFunc(all, func(a, b failed) int { return cmp.Compare(b.Times, a.Times) })
-	return all[:min(len(all), shownFailures)]
-}
-
-// lately is the points since the last one that is ten seconds old, or all of them.
-func lately(points []point, now time.Time) []point {
-	from := 0
-	for i, p := range points {
-		if now.Sub(p.at) >= recently {
-			from = i
-		}
-	}
-	return points[from:]
-}
-
-// total is what was done from the first point to the last one.
-func total(points []point) loader.Stats {
-	return points[len(points)-1].stats.Sub(points[0].stats)
-}
-
-// ratesOf is what was done from the first point to the last one, per second and as shares.
-func ratesOf(points []point) rates {
-	d, took := total(points), points[len(points)-1].at.Sub(points[0].at)
-	r := rates{Seconds: took.Seconds(), Wait: share(d.Wait.Total, d.Wait.Total+d.Body)}
-	if took > 0 {
-		r.Samples, r.Batches = float64(d.Samples)/took.Seconds(), float64(d.Batches)/took.Seconds()
-		r.Busy, r.MemoryWait = min(1, share(d.Busy, worked(points))), min(1, share(d.MemoryWait, worked(points)))
-	}
-	return r
-}
-
-// worked is the time of all workers together. With Auto their number changes, and from one
-// point to the next it is taken to be the mean of both.
-func worked(points []point) (sum time.Duration) {
-	for i := 1; i < len(points); i++ {
-		a, b := points[i-1], points[i]
-		sum += time.Duration(max(a.stats.Workers, 1)+max(b.stats.Workers, 1)) * b.at.Sub(a.at) / 2
-	}
-	return sum
+	return text + "; " + figures.OneLine(r.Verdict)
 }
 
 // share is the share of a part, from 0 to 1.
@@ -197,10 +174,6 @@ func share(part, whole time.Duration) float64 {
 	}
 	return float64(part) / float64(whole)
 }
-
-// long is how long the loop must have waited for a batch to say so instead of what limits
-// the loop on average.
-const long = 5 * time.Second
 
 // verdict is the bottleneck in one sentence: that of the last seconds, if they have enough
 // batches to tell.
@@ -222,7 +195,7 @@ func culprit(working []loader.Activity) string {
 	a := slices.MaxFunc(calls, func(a, b loader.Activity) int { return cmp.Compare(a.For, b.For) })
 	text := ": " + a.Doing
 	if a.Index >= 0 {
-		text += fmt.Sprintf(", %s,", plain(title(a.Index, a.Name)))
+		text += fmt.Sprintf(", %s,", figures.OneLine(title(a.Index, a.Name)))
 	}
 	if a.Stage != "" {
 		text += " in stage " + a.Stage
@@ -230,18 +203,32 @@ func culprit(working []loader.Activity) string {
 	return text + fmt.Sprintf(" takes %v", a.For.Round(100*time.Millisecond))
 }
 
-// title is a sample's name, or its index if it has none.
+// title is a sample's name, its index if it has none, or nothing if there is no sample.
 func title(index int, name string) string {
-	if name == "" {
+	if name == "" && index >= 0 {
 		return fmt.Sprintf("sample %d", index)
 	}
 	return name
 }
 
 // longest is the stage that took most of a sample's time.
-func longest(s trace.Sample) string {
-	if len(s.Stages) == 0 {
+func longest(stages []loader.StageSpan) string {
+	if len(stages) == 0 {
 		return ""
 	}
-	return slices.MaxFunc(s.Stages, func(a, b loader.StageSpan) int { return cmp.Compare(a.Took, b.Took) }).Name
+	return slices.MaxFunc(stages, func(a, b loader.StageSpan) int { return cmp.Compare(a.Took, b.Took) }).Name
+}
+
+// number has three digits at least, and no decimal place from 100 on.
+func number(x float64) string {
+	if x >= 100 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }
+
+func seconds(s float64) time.Duration {
+	return figures.Round(time.Duration(s * float64(time.Second)))
 }

@@ -18,9 +18,6 @@ type event struct {
 	Dur   float64        `json:"dur"`
 	Name  string         `json:"name"`
 	Scope string         `json:"s"`
-	Cat   string         `json:"cat"`
-	Bind  string         `json:"bp"`
-	ID    *int64         `json:"id"`
 	Args  map[string]any `json:"args"`
 
 	from, to int64 // nanoseconds
@@ -50,14 +47,12 @@ type timeline struct {
 	tracks   map[int]string // their names
 	slices   []*event       // in the order of their begins, those that contain others before them
 	instants []*event
-	flows    map[int64][]string // tracks and slices that an arrow connects
 	counters map[string][]int64
 }
 
 // read builds the timeline as Perfetto's trace processor does. Events are sorted by time,
-// longer slices first, everything else after slices. Arrows are bound to the slice that is
-// innermost then. It is an error if slices of a track overlap without one containing the
-// other, if an arrow finds no slice, or if a phase is not one of those documented.
+// longer slices first, everything else after slices. It is an error if slices of a track overlap without one containing the
+// other, or if a phase is not one of those documented.
 func read(t testing.TB, file []byte) timeline {
 	t.Helper()
 	events := parse(t, file)
@@ -68,7 +63,7 @@ func read(t testing.TB, file []byte) timeline {
 		return math.MaxInt64
 	}
 	slices.SortStableFunc(events, func(a, b *event) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(key(a), key(b))) })
-	line := timeline{tracks: map[int]string{}, flows: map[int64][]string{}, counters: map[string][]int64{}}
+	line := timeline{tracks: map[int]string{}, counters: map[string][]int64{}}
 	stacks := map[int][]*event{}
 	for _, e := range events {
 		stack := stacks[e.Tid]
@@ -101,12 +96,6 @@ func read(t testing.TB, file []byte) timeline {
 				}
 				line.counters[e.Name+" "+key] = append(line.counters[e.Name+" "+key], n)
 			}
-		case "s", "t", "f":
-			if e.ID == nil || e.Cat == "" || e.Bind != "e" || len(stack) == 0 {
-				t.Errorf("arrow %+v is not bound to a slice", e)
-				break
-			}
-			line.flows[*e.ID] = append(line.flows[*e.ID], fmt.Sprintf("%s %s: %s", e.Phase, line.tracks[e.Tid], stack[len(stack)-1].Name))
 		default:
 			t.Errorf("phase %q", e.Phase)
 		}

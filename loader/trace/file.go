@@ -22,52 +22,35 @@
 //     the stages of each. Batches that another worker has begun are marked as help.
 //     "draw" is the time in which a batch is begun, "finish" the time after its last
 //     sample, and "memory" a wait for a free slab.
-//   - Arrows lead from the worker that has begun a batch to the one that has finished it,
-//     and from there to the loop body.
 //   - Counters show how many batches are ready, and how many slabs are in use.
 package trace
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/penstock-go/penstock/loader"
 )
 
-// An Option configures [File]. The zero Option does nothing.
-type Option struct{ set func(*recorder) }
-
-// Shortest sets how long a sample or a stage must take to be drawn. Shorter ones are
-// counted in the slice of their batch. The default is 1 µs, and 0 draws all.
-func Shortest(d time.Duration) Option {
-	return Option{func(r *recorder) { r.shortest = int64(d) }}
-}
-
-// File writes a timeline of a loader to w, in the Trace Event Format: an array in
-// JSON. [loader.Loader.Close] ends it and returns errors of w. The caller closes w
-// afterwards. Every loader needs a File of its own: [loader.New] returns an error if
-// it is given to a second one.
+// File writes a timeline of a loader to w, in the Trace Event Format: an array in JSON.
+// [loader.Loader.Close] ends it and returns errors of w. The caller closes w afterwards.
+// Every loader needs a File of its own.
 //
-// Events are written as they happen, in pieces of about 64 KiB, and at least once a second
-// while batches are delivered. Every Write ends at the end of an event. Without
-// the end of the array, for instance after a crash, viewers read what there is.
-//
-// Another goroutine calls w, so that a slow writer does not hold up the loader. If w takes
-// too long, up to 8 MiB of events wait. Further ones are lost, and the timeline says how
-// many.
-func File(w io.Writer, options ...Option) loader.Trace {
-	r := &recorder{out: newOutput(w, os.Getpid()), origin: time.Now(), shortest: 1000, ready: map[int64]bool{}, epoch: -1}
-	for _, option := range options {
-		if option.set != nil {
-			option.set(r)
-		}
-	}
+// Events are written in pieces of about 64 KiB, and at least once a second while batches are
+// delivered. Workers wait while w writes. Without the end of the array, for instance after a
+// crash, viewers read what there is. Samples and stages shorter than 1 µs are not drawn.
+func File(w io.Writer) loader.Trace {
+	r := &recorder{out: bufio.NewWriterSize(w, 64<<10), nowhere: w == nil, origin: time.Now(), ready: map[int64]bool{}, epoch: -1}
+	r.loop.id = loopTrack
 	return loader.Trace{
 		LoaderMade:     r.made,
-		LoaderClosed:   r.closed,
+		LoaderClosed:   r.end,
 		BatchBegun:     r.begun,
 		BatchCollated:  r.collated,
 		BatchReady:     r.finished,
@@ -79,72 +62,299 @@ func File(w io.Writer, options ...Option) loader.Trace {
 	}
 }
 
-// A recorder turns calls of hooks into events. The output's mutex guards it.
-type recorder struct {
-	out      *output
-	origin   time.Time
-	shortest int64 // nanoseconds
+// An event is one object of the Trace Event Format, which chrome://tracing and Perfetto read:
+// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+type event struct {
+	Phase string  `json:"ph"` // "X" slice, "i" instant, "C" counter, "M" metadata
+	Pid   int     `json:"pid"`
+	Track int     `json:"tid"`
+	At    float64 `json:"ts"`            // microseconds
+	Took  float64 `json:"dur,omitempty"` // microseconds, of a slice
+	Scope string  `json:"s,omitempty"`   // of an instant
+	Name  string  `json:"name"`
+	Args  args    `json:"args,omitempty"`
+}
 
-	inUse  bool // whether a loader has it, or had
+// args are what a viewer shows of an event that is selected.
+type args map[string]any
+
+// A recorder turns calls of hooks into events.
+type recorder struct {
+	nowhere bool // whether there is no writer
+	origin  time.Time
+
+	mu     sync.Mutex
+	out    *bufio.Writer
+	wrote  time.Time // when out was flushed last
+	any    bool      // whether there is an event already
+	inUse  bool      // whether a loader has it, or had
+	closed bool
 	loop   track
-	crew   []*track // of workers
-	body   int64    // when the loop body began
-	epoch  int      // of the last batch that was delivered
-	ready  map[int64]bool
-	inSlab int // batches that have a slab
+	crew   []*track       // of workers
+	body   time.Duration  // when the loop body began
+	epoch  int            // of the last batch that was delivered
+	ready  map[int64]bool // batches that are
+	inSlab int            // batches that have a slab
+}
+
+// A track is one line of the timeline: the loop or a worker. Its slices follow one
+// another, and only those inside them may share their time, as viewers require.
+type track struct {
+	id      int
+	end     time.Duration    // of the last slice
+	group   group            // samples that are drawn, but not the slice around them
+	collate [2]time.Duration // begin and end of the steps of Collate in the batch that is finished next
+}
+
+// A group is a row of samples that a worker has placed in the same batch.
+type group struct {
+	name     string // empty if there is none
+	batch    int64
+	from, to time.Duration
+	epoch    int
+	samples  int
 }
 
 // loopTrack is the number of the loop's track. The next ones are those of the workers.
 const loopTrack = 1
 
-// at is the time t of the timeline, in nanoseconds.
-func (r *recorder) at(t time.Time) int64 { return int64(t.Sub(r.origin)) }
+// shortest is how long a sample or a stage must take to be drawn.
+const shortest = time.Microsecond
 
-func (r *recorder) now() int64 { return int64(time.Since(r.origin)) }
+// maxText bounds names and errors, in bytes.
+const maxText = 1000
 
-func (r *recorder) made(l *loader.Loader) error {
-	if r.out.w == nil {
-		return errors.New("trace: File: the writer is nil")
-	}
-	r.out.mu.Lock()
-	defer r.out.mu.Unlock()
-	if r.inUse {
-		return errors.New("trace: File: it already belongs to a loader, and every loader needs one of its own")
-	}
-	r.inUse = true
-	r.loop.tid = loopTrack
-	r.out.add(&event{phase: 'M', tid: loopTrack, name: "process_name", args: []arg{{key: "name", text: fmt.Sprintf("penstock loader of %v", l.Spec())}}})
-	r.out.add(&event{phase: 'M', tid: loopTrack, name: "process_labels", args: []arg{{key: "labels", text: "since " + r.origin.Format(time.RFC3339Nano)}}})
-	r.name(&r.loop, "loop")
-	return nil
+func (r *recorder) at(t time.Time) time.Duration { return t.Sub(r.origin) }
+
+// now locks the recorder until unlock is called, and says what time it is.
+func (r *recorder) now() (now time.Duration, unlock func()) {
+	r.mu.Lock()
+	return time.Since(r.origin), r.mu.Unlock
 }
 
-// name gives a track a name, and its place among the others.
-func (r *recorder) name(t *track, name string) {
-	r.out.add(&event{phase: 'M', tid: t.tid, name: "thread_name", args: []arg{{key: "name", text: name}}})
-	r.out.add(&event{phase: 'M', tid: t.tid, name: "thread_sort_index", args: []arg{{key: "sort_index", number: int64(t.tid)}}})
+// add writes an event. The separator comes before it, so that the file needs only a bracket
+// to be JSON wherever it ends. The writer keeps its first error for the end.
+func (r *recorder) add(e event, at, took time.Duration) {
+	if r.closed {
+		return
+	}
+	e.Pid, e.At, e.Took = os.Getpid(), micros(at), micros(took)
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // an event has only texts and numbers
+	}
+	before := ",\n"
+	if !r.any {
+		before = "[\n"
+	}
+	r.any = true
+	if r.out.Available() < len(before)+len(text) {
+		r.out.Flush() // so that every piece ends with a whole event
+	}
+	r.out.WriteString(before)
+	r.out.Write(text)
 }
 
-// worker is the track of a worker.
+func micros(d time.Duration) float64 { return float64(max(d, 0)) / 1000 }
+
+func short(text string) string {
+	if len(text) > maxText {
+		return text[:maxText] + "…"
+	}
+	return text
+}
+
+// slice draws a slice after the last one of the track, and returns where it begins.
+func (r *recorder) slice(t *track, name string, from, to time.Duration, a args) (begun time.Duration) {
+	from = max(from, t.end)
+	t.end = max(to, from+1)
+	r.add(event{Phase: "X", Track: t.id, Name: name, Args: a}, from, t.end-from)
+	return from
+}
+
+// inside draws the part of a slice that is inside another one, which is drawn before or later.
+func (r *recorder) inside(t *track, name string, from, to, least, most time.Duration, a args) {
+	from, to = max(from, least), min(to, most)
+	if from < to {
+		r.add(event{Phase: "X", Track: t.id, Name: short(name), Args: a}, from, to-from)
+	}
+}
+
+// endGroup draws the slice around the samples that are drawn already.
+func (r *recorder) endGroup(t *track) {
+	if g := t.group; g.name != "" {
+		r.slice(t, g.name, g.from, g.to, args{"epoch": g.epoch, "samples": g.samples})
+		t.group = group{}
+	}
+}
+
+func (r *recorder) count(name, series string, n int) {
+	now := time.Since(r.origin)
+	r.add(event{Phase: "C", Track: loopTrack, Name: name, Args: args{series: n}}, now, 0)
+}
+
+// worker is the track of a worker, or of the loop's goroutine that works itself.
 func (r *recorder) worker(id int) *track {
 	for len(r.crew) <= id {
-		t := &track{tid: loopTrack + 1 + len(r.crew)}
+		t := &track{id: loopTrack + 1 + len(r.crew)}
 		r.name(t, fmt.Sprintf("worker %d", len(r.crew)))
 		r.crew = append(r.crew, t)
 	}
 	return r.crew[id]
 }
 
-func (r *recorder) closed() error {
-	r.ends()
-	return r.out.close()
+// name gives a track a name, and its place among the others.
+func (r *recorder) name(t *track, name string) {
+	r.add(event{Phase: "M", Track: t.id, Name: "thread_name", Args: args{"name": name}}, 0, 0)
+	r.add(event{Phase: "M", Track: t.id, Name: "thread_sort_index", Args: args{"sort_index": t.id}}, 0, 0)
 }
 
-// ends draws what is not drawn yet.
-func (r *recorder) ends() {
-	r.out.mu.Lock()
-	defer r.out.mu.Unlock()
-	for _, t := range r.crew {
-		t.endGroup(r.out)
+func (r *recorder) made(l *loader.Loader) error {
+	if r.nowhere {
+		return errors.New("trace: File: the writer is nil")
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inUse {
+		return errors.New("trace: File: it already belongs to a loader, and every loader needs one of its own")
+	}
+	r.inUse = true
+	r.add(event{Phase: "M", Track: loopTrack, Name: "process_name", Args: args{"name": fmt.Sprintf("penstock loader of %v", l.Spec())}}, 0, 0)
+	r.add(event{Phase: "M", Track: loopTrack, Name: "process_labels", Args: args{"labels": "since " + r.origin.Format(time.RFC3339Nano)}}, 0, 0)
+	r.name(&r.loop, "loop")
+	return nil
+}
+
+// end ends the file.
+func (r *recorder) end() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.crew {
+		r.endGroup(t)
+	}
+	r.closed = true
+	r.out.WriteString("\n]\n")
+	if err := r.out.Flush(); err != nil {
+		return fmt.Errorf("trace: write the file: %w", err)
+	}
+	return nil
+}
+
+func (r *recorder) begun(b loader.BatchInfo) {
+	now, unlock := r.now()
+	defer unlock()
+	t := r.worker(b.Worker)
+	r.endGroup(t)
+	r.slice(t, "draw", r.at(b.Begun), now, args{"epoch": b.Epoch, "batch": b.Batch, "samples": b.Samples})
+	r.inSlab++
+	r.count("slabs", "in use", r.inSlab)
+}
+
+func (r *recorder) sample(s loader.SampleInfo) {
+	name := s.Name() // without the mutex, because it calls the dataset
+	if name == "" {
+		name = fmt.Sprintf("sample %d", s.Index)
+	}
+	if s.Rows > 1 {
+		name += fmt.Sprintf(" and %d more", s.Rows-1)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.worker(s.Worker)
+	begun := r.at(s.Begun)
+	from, to := begun, begun+s.Took
+	g := &t.group
+	if g.batch != s.Batch.ID {
+		r.endGroup(t)
+	}
+	if g.name == "" {
+		// The group begins a nanosecond before its first sample. Otherwise viewers may draw it
+		// inside of that.
+		from = max(from, t.end+1)
+		*g = group{name: fmt.Sprintf("batch %d", s.Batch.Batch), batch: s.Batch.ID, from: from - 1, to: from, epoch: s.Batch.Epoch}
+		if s.Worker != s.Batch.Worker {
+			g.name = "help " + g.name
+		}
+	}
+	from = max(from, g.to)
+	g.to = max(g.to, to)
+	g.samples += s.Rows
+	if s.Took < shortest && s.Err == nil {
+		return
+	}
+	a := args{"index": s.Index, "row": s.Row, "batch": s.Batch.Batch}
+	if s.Err != nil {
+		a["error"] = short(s.Err.Error())
+	}
+	r.inside(t, name, from, to, from, to, a)
+	for _, span := range s.Stages {
+		if span.Took >= shortest {
+			r.inside(t, span.Name, begun+span.Begun, begun+span.Begun+span.Took, from, to, nil)
+		}
+	}
+}
+
+// collated keeps what finished draws inside of its slice.
+func (r *recorder) collated(b loader.BatchInfo, took time.Duration) {
+	now, unlock := r.now()
+	defer unlock()
+	r.worker(b.Finisher).collate = [2]time.Duration{now - took, now}
+}
+
+func (r *recorder) finished(b loader.BatchInfo, _ time.Duration) {
+	now, unlock := r.now()
+	defer unlock()
+	t := r.worker(b.Finisher)
+	r.endGroup(t)
+	from := r.slice(t, "finish", t.end, now, args{"epoch": b.Epoch, "batch": b.Batch, "samples": b.Samples})
+	r.inside(t, "collate", t.collate[0], t.collate[1], from, t.end, nil)
+	t.collate = [2]time.Duration{}
+	r.ready[b.ID] = true
+	r.count("ready", "batches", len(r.ready))
+}
+
+// taken notes that a batch is no longer ready.
+func (r *recorder) taken(b loader.BatchInfo) {
+	if r.ready[b.ID] {
+		delete(r.ready, b.ID)
+		r.count("ready", "batches", len(r.ready))
+	}
+}
+
+func (r *recorder) delivered(b loader.BatchInfo, waited time.Duration) {
+	now, unlock := r.now()
+	defer unlock()
+	r.slice(&r.loop, "wait", now-waited, now, args{"epoch": b.Epoch, "batch": b.Batch})
+	if b.Epoch != r.epoch {
+		r.epoch = b.Epoch
+		r.add(event{Phase: "i", Track: loopTrack, Scope: "t", Name: fmt.Sprintf("epoch %d", b.Epoch)}, r.loop.end, 0)
+	}
+	r.taken(b)
+	if time.Since(r.wrote) >= time.Second {
+		r.wrote = time.Now()
+		r.out.Flush()
+	}
+	r.body = time.Since(r.origin)
+}
+
+func (r *recorder) ended(b loader.BatchInfo, took time.Duration) {
+	now, unlock := r.now()
+	defer unlock()
+	r.slice(&r.loop, fmt.Sprintf("body of batch %d", b.Batch), max(r.body, now-took), now, args{"epoch": b.Epoch, "samples": b.Samples})
+}
+
+func (r *recorder) freed(b loader.BatchInfo) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken(b)
+	r.inSlab--
+	r.count("slabs", "in use", r.inSlab)
+}
+
+func (r *recorder) memory(worker int, took time.Duration) {
+	now, unlock := r.now()
+	defer unlock()
+	t := r.worker(worker)
+	r.endGroup(t)
+	r.slice(t, "memory", now-took, now, nil)
 }

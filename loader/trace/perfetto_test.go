@@ -31,8 +31,6 @@ var questions = []string{
 	`select thread.name, slice.name, count(*) ` + slicesOf + `where slice.name in ('draw', 'finish', 'wait') group by 1, 2 order by 1, 2`,
 	`select slice.name, extract_arg(arg_set_id, 'args.epoch'), extract_arg(arg_set_id, 'args.samples') ` + slicesOf + `where thread.name = 'loop' and slice.name glob 'body*' order by ts`,
 	`select distinct case when parent.name glob '*.jpg' then 'sample' else rtrim(parent.name, '0123456789') end, case when s.name glob '*.jpg' then 'sample' else s.name end from slice s join slice parent on s.parent_id = parent.id order by 1, 2`,
-	`select a.name, b.name, count(*) from flow join slice a on slice_out = a.id join slice b on slice_in = b.id where b.name not glob 'body*' group by 1, 2`,
-	`select extract_arg(a.arg_set_id, 'args.epoch'), b.name, a.name, extract_arg(a.arg_set_id, 'args.batch') from flow join slice a on slice_out = a.id join slice b on slice_in = b.id where b.name glob 'body*' order by b.ts`,
 	`select name, extract_arg(arg_set_id, 'args.error') from slice where extract_arg(arg_set_id, 'args.error') is not null order by ts`,
 	`select slice.name, slice.dur ` + slicesOf + `where slice.name glob 'epoch *' order by ts`,
 	`select name, sum(samples) from (select rtrim(name, '0123456789') as name, extract_arg(arg_set_id, 'args.samples') as samples from slice where name glob 'batch *' or name glob 'help batch *') group by 1 order by 1`,
@@ -47,7 +45,6 @@ type tally struct {
 	batches  map[string]int64    // by thread and what was done for them
 	helped   map[string]int64    // number of samples, by who has begun the batch
 	bodies   []string
-	arrows   []string
 	failures []string
 	epochs   []string
 }
@@ -66,7 +63,6 @@ func (l *tally) hooks() loader.Trace {
 		BatchDelivered: func(b loader.BatchInfo, _ time.Duration) {
 			count("loop | wait")
 			l.bodies = append(l.bodies, fmt.Sprintf("body of batch %d | %d | %d", b.Batch, b.Epoch, b.Samples))
-			l.arrows = append(l.arrows, fmt.Sprintf("%d | body of batch %d | finish | %d", b.Epoch, b.Batch, b.Batch))
 			if b.Batch == 0 {
 				l.epochs = append(l.epochs, fmt.Sprintf("epoch %d | 0", b.Epoch))
 			}
@@ -152,7 +148,6 @@ func made(t *testing.T) (*tally, []byte) {
 
 func check(t *testing.T, which string, did *tally, answers [][]string) {
 	t.Helper()
-	batches := int64(len(did.bodies))
 	want := [][]string{
 		nil,
 		{`penstock loader of x int64 ()`},
@@ -163,8 +158,6 @@ func check(t *testing.T, which string, did *tally, answers [][]string) {
 		lines(did.batches, one),
 		did.bodies,
 		{"batch  | sample", "help batch  | sample", "sample | decode", "sample | read"},
-		{fmt.Sprintf("draw | finish | %d", batches)},
-		did.arrows,
 		did.failures,
 		did.epochs,
 		lines(did.helped, one),

@@ -3,12 +3,12 @@ package trace
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"text/tabwriter"
-	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/loader"
@@ -21,20 +21,7 @@ type Slow struct {
 	least atomic.Int64 // nanoseconds that a sample must exceed to get into the list
 
 	mu      sync.Mutex
-	samples []Sample // the slowest first
-}
-
-// A Sample says how long a sample has taken, and in which stages.
-type Sample struct {
-	Index  int    // in the dataset
-	Name   string // the dataset's name for it, such as a file's path; may be empty
-	Rows   int    // number of samples, if the dataset has placed several by one call; Index is the first of them
-	Epoch  int
-	Batch  int // number in the epoch
-	Worker int // that placed it
-	Took   time.Duration
-	Stages []loader.StageSpan // in order
-	Err    error              // if it failed
+	samples []loader.SampleInfo // the slowest first
 }
 
 // Slowest makes a list of the k slowest samples. Each is listed once, with its slowest attempt.
@@ -48,60 +35,40 @@ type Sample struct {
 func Slowest(k int) *Slow {
 	s := &Slow{k: k}
 	if k < 1 {
-		s.least.Store(1<<63 - 1)
+		s.least.Store(math.MaxInt64)
 	}
 	return s
 }
 
 // Trace has the hooks that fill the list. It may be given to several loaders whose
 // datasets are the same.
-func (s *Slow) Trace() loader.Trace { return loader.Trace{SampleDone: s.done} }
+func (s *Slow) Trace() loader.Trace {
+	return loader.Trace{SampleDone: func(info loader.SampleInfo) {
+		if int64(info.Took) > s.least.Load() {
+			info.Stages = slices.Clone(info.Stages)
+			s.add(info)
+		}
+	}}
+}
 
 // Samples are the slowest samples so far, the slowest first.
-func (s *Slow) Samples() []Sample {
+func (s *Slow) Samples() []loader.SampleInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.samples)
 }
 
-// Reset empties the list, so that from now on it has the slowest samples after this call.
-func (s *Slow) Reset() {
+func (s *Slow) add(sample loader.SampleInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.samples = nil
-	if s.k > 0 {
-		s.least.Store(0)
-	}
-}
-
-func (s *Slow) done(info loader.SampleInfo) {
-	if int64(info.Took) <= s.least.Load() {
-		return
-	}
-	s.add(Sample{
-		Index: info.Index, Name: info.Name(), Rows: info.Rows,
-		Epoch: info.Batch.Epoch, Batch: info.Batch.Batch, Worker: info.Worker,
-		Took: info.Took, Stages: slices.Clone(info.Stages), Err: info.Err,
-	})
-}
-
-func (s *Slow) add(sample Sample) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := slices.IndexFunc(s.samples, func(o Sample) bool { return o.Index == sample.Index }); i >= 0 {
+	if i := slices.IndexFunc(s.samples, func(o loader.SampleInfo) bool { return o.Index == sample.Index }); i >= 0 {
 		if s.samples[i].Took >= sample.Took {
 			return
 		}
 		s.samples = slices.Delete(s.samples, i, i+1)
 	}
-	// After those that took as long, so that the first one stays.
-	i, _ := slices.BinarySearchFunc(s.samples, sample.Took, func(o Sample, took time.Duration) int {
-		if o.Took >= took {
-			return -1
-		}
-		return 1
-	})
-	s.samples = slices.Insert(s.samples, i, sample)
+	s.samples = append(s.samples, sample)
+	slices.SortStableFunc(s.samples, func(a, b loader.SampleInfo) int { return cmp.Compare(b.Took, a.Took) })
 	s.samples = s.samples[:min(len(s.samples), s.k)]
 	if len(s.samples) == s.k {
 		s.least.Store(int64(s.samples[s.k-1].Took))
@@ -114,20 +81,17 @@ func (s *Slow) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, sample := range s.Samples() {
-		fmt.Fprintf(w, "%v\t%s\tepoch %d, batch %d\t%s\n", figures.Round(sample.Took), sample.title(), sample.Epoch, sample.Batch, sample.stages())
+		fmt.Fprintf(w, "%v\t%s\tepoch %d, batch %d\t%s\n", figures.Round(sample.Took), title(sample), sample.Batch.Epoch, sample.Batch.Batch, stages(sample))
 	}
 	w.Flush()
 	return b.String()
 }
 
 // title names the sample in one line.
-func (s Sample) title() string {
+func title(s loader.SampleInfo) string {
 	title := fmt.Sprintf("sample %d", s.Index)
-	if s.Name != "" {
-		title = fmt.Sprintf("%.100q", s.Name)
-		if strings.Trim(title, `"`) == s.Name {
-			title = s.Name
-		}
+	if name := s.Name(); name != "" {
+		title = figures.OneLine(name)
 	}
 	if s.Rows > 1 {
 		title += fmt.Sprintf(" and %d more", s.Rows-1)
@@ -136,7 +100,7 @@ func (s Sample) title() string {
 }
 
 // stages lists the stages, the longest first, those of the same name together.
-func (s Sample) stages() string {
+func stages(s loader.SampleInfo) string {
 	var sums []loader.StageSpan
 	for _, span := range s.Stages {
 		i := slices.IndexFunc(sums, func(sum loader.StageSpan) bool { return sum.Name == span.Name })

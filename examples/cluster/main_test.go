@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/penstock-go/penstock/dataset"
 )
@@ -27,16 +23,8 @@ const (
 const killedIn = "CLUSTER_TEST_OUT"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-		return
-	}
-	flag.Parse()
-	registerFunctions()
-	beamlog.LogLevel = "warn"
-	beam.Init()
 	if out := os.Getenv(killedIn); out != "" {
-		panic(makeUntilKilled(small("packed", out))) // it should have been killed
+		panic(makeUntilKilled(small(out))) // it should have been killed
 	}
 	os.Exit(m.Run())
 }
@@ -47,10 +35,10 @@ func makeUntilKilled(j job) error {
 		return err
 	}
 	folder, err := dataset.ImageFolder(deadly{os.DirFS(photos)})
-	if err != nil {
-		return err
+	for shard := 0; err == nil; shard++ {
+		err = j.makeShard(context.Background(), folder, shard, 1)
 	}
-	return j.makePart(context.Background(), folder, "0/1")
+	return err
 }
 
 // deadly kills the program that opens an image of shard 2.
@@ -71,22 +59,16 @@ func (f deadly) Open(name string) (fs.File, error) {
 }
 
 // small is a job of eight shards.
-func small(format, out string) job {
-	return job{In: photos, Out: out, Format: format, Size: 28, PerShard: 4, Skip: true}
+func small(out string) job {
+	return job{In: photos, Out: out, Size: 28, PerShard: 4, Skip: true}
 }
 
-// oneMachine returns the files of the small job, made without Beam.
-func oneMachine(t *testing.T, format string) map[string][]byte {
+// oneMachine returns the files of the small job, made at once.
+func oneMachine(t *testing.T) map[string][]byte {
 	t.Helper()
-	j := small(format, t.TempDir())
-	for _, check := range []bool{false, true} {
-		part := "0/1"
-		if check {
-			part = ""
-		}
-		if err := run(t.Context(), j, part, check, 0); err != nil {
-			t.Fatal(err)
-		}
+	j := small(t.TempDir())
+	if err := run(t.Context(), j, "", false); err != nil {
+		t.Fatal(err)
 	}
 	files := filesOf(t, j.Out)
 	if len(files) != 8+8+1 {
@@ -123,49 +105,36 @@ func wantSame(t *testing.T, got, want map[string][]byte) {
 	}
 }
 
-func TestPrismMakesTheShardsOfOneMachine(t *testing.T) {
-	for _, format := range []string{"packed", "tar"} {
-		want := oneMachine(t, format)
-		for _, bundles := range []int{1, 3, 8} {
-			j := small(format, t.TempDir())
-			if err := run(t.Context(), j, "", false, bundles); err != nil {
-				t.Fatalf("%s, %d bundles: %v", format, bundles, err)
-			}
-			wantSame(t, filesOf(t, j.Out), want)
-		}
-	}
-}
-
 func TestPartsMakeTheShardsOfOneMachine(t *testing.T) {
-	want := oneMachine(t, "tar")
-	j := small("tar", t.TempDir())
+	want := oneMachine(t)
+	j := small(t.TempDir())
 	for _, part := range []string{"2/3", "0/3", "2/3"} { // the task 2 is started a second time
-		if err := run(t.Context(), j, part, false, 0); err != nil {
+		if err := run(t.Context(), j, part, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := run(t.Context(), j, "", true, 0); err == nil || !strings.HasPrefix(err.Error(), "3 of 8 shards are missing, the first is 00001-of-00008.tar") {
+	if err := run(t.Context(), j, "", true); err == nil || !strings.HasPrefix(err.Error(), "3 of 8 shards are missing, the first is 00001-of-00008.packed") {
 		t.Errorf("check: error %v, want one about 3 missing shards", err)
 	}
 	for _, step := range []struct {
 		part  string
 		check bool
 	}{{"1/3", false}, {"", true}} {
-		if err := run(t.Context(), j, step.part, step.check, 0); err != nil {
+		if err := run(t.Context(), j, step.part, step.check); err != nil {
 			t.Fatal(err)
 		}
 	}
 	wantSame(t, filesOf(t, j.Out), want)
-	for _, part := range []string{"3/3", "-1/3", "1", "1/3/2", "1/0", ""} {
-		if err := j.makePart(t.Context(), nil, part); err == nil {
+	for _, part := range []string{"3/3", "-1/3", "1", "1/3/2", "1/0"} {
+		if err := run(t.Context(), j, part, false); err == nil {
 			t.Errorf("-shards %q: no error", part)
 		}
 	}
 }
 
 func TestKilledProgramGoesOnToTheSameShards(t *testing.T) {
-	want := oneMachine(t, "packed")
-	j := small("packed", t.TempDir())
+	want := oneMachine(t)
+	j := small(t.TempDir())
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), killedIn+"="+j.Out)
 	if out, err := child.CombinedOutput(); err == nil || len(out) > 0 {
@@ -179,7 +148,7 @@ func TestKilledProgramGoesOnToTheSameShards(t *testing.T) {
 	if err != nil || len(half) != 1 {
 		t.Errorf("a killed program left %v, %v; want one half shard", half, err)
 	}
-	if err := run(t.Context(), j, "", false, 8); err != nil {
+	if err := run(t.Context(), j, "", false); err != nil {
 		t.Fatal(err)
 	}
 	wantSame(t, filesOf(t, j.Out), want)
@@ -187,8 +156,8 @@ func TestKilledProgramGoesOnToTheSameShards(t *testing.T) {
 
 // What a worker leaves that is killed at some point, or that makes a shard once more.
 func TestRepeatedWorkChangesNothing(t *testing.T) {
-	want := oneMachine(t, "packed")
-	j := small("packed", t.TempDir())
+	want := oneMachine(t)
+	j := small(t.TempDir())
 	folder, err := j.prepare()
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +183,7 @@ func TestRepeatedWorkChangesNothing(t *testing.T) {
 	if err := errors.Join(steps...); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), j, "", false, 2); err != nil {
+	if err := run(t.Context(), j, "", false); err != nil {
 		t.Fatal(err)
 	}
 	wantSame(t, filesOf(t, j.Out), want)

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-
-	"github.com/penstock-go/penstock/loader"
 )
 
 func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
@@ -23,13 +21,13 @@ func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		err = r.train(ctx, func(*loader.Batch, float32) {
-			if r.steps == at {
+		err = r.train(ctx, func(bool) {
+			if r.Adam.Steps == at {
 				cancel()
 			}
-		}, func() {})
-		if !errors.Is(err, context.Canceled) || r.steps != at {
-			t.Errorf("got %v after step %d, want context.Canceled after %d", err, r.steps, at)
+		})
+		if !errors.Is(err, context.Canceled) || r.Adam.Steps != at {
+			t.Errorf("got %v after step %d, want context.Canceled after %d", err, r.Adam.Steps, at)
 		}
 		cancel()
 		r.Close()
@@ -56,7 +54,7 @@ func TestRunInterruptedDuringValidationKeepsItsLastStep(t *testing.T) {
 			}
 			cancel()
 		}()
-		if err := r.train(ctx, func(*loader.Batch, float32) {}, func() {}); !errors.Is(err, context.Canceled) {
+		if err := r.train(ctx, func(bool) {}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want context.Canceled", err)
 		}
 		cancel()
@@ -65,8 +63,8 @@ func TestRunInterruptedDuringValidationKeepsItsLastStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again.steps != r.steps || len(again.accuracy) == 0 {
-			t.Errorf("%d steps and %d validated epochs are saved, %d steps were made", again.steps, len(again.accuracy), r.steps)
+		if again.Adam.Steps != r.Adam.Steps || len(again.Epochs) == 0 {
+			t.Errorf("%d steps and %d validated epochs are saved, %d steps were made", again.Adam.Steps, len(again.Epochs), r.Adam.Steps)
 		}
 		again.Close()
 	}
@@ -85,13 +83,13 @@ func TestInterruptedRunSaysThatItCouldNotSave(t *testing.T) {
 	defer r.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err = r.train(ctx, func(*loader.Batch, float32) {
+	err = r.train(ctx, func(bool) {
 		if err := os.RemoveAll(filepath.Dir(o.checkpoint)); err != nil {
 			t.Error(err)
 		}
 		cancel()
-	}, func() {})
-	if !errors.Is(err, os.ErrNotExist) || errors.Is(err, context.Canceled) || r.steps != 1 {
-		t.Errorf("got %v after %d steps", err, r.steps)
+	})
+	if !errors.Is(err, os.ErrNotExist) || errors.Is(err, context.Canceled) || r.Adam.Steps != 1 {
+		t.Errorf("got %v after %d steps", err, r.Adam.Steps)
 	}
 }

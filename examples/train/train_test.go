@@ -9,9 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/penstock-go/penstock/examples/train/net"
 	"github.com/penstock-go/penstock/examples/train/shapes"
-	"github.com/penstock-go/penstock/loader"
 )
 
 // With this variable in its environment, which holds a folder and a checkpoint,
@@ -31,13 +29,13 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	err = t.train(context.Background(), func(*loader.Batch, float32) {
-		if t.steps == killStep {
+	err = t.train(context.Background(), func(bool) {
+		if t.Adam.Steps == killStep {
 			self, _ := os.FindProcess(os.Getpid())
 			self.Kill()
 			select {}
 		}
-	}, func() {})
+	})
 	panic(err) // the run was not killed
 }
 
@@ -65,7 +63,7 @@ func train(t testing.TB, o options, dir string) []byte {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := r.train(t.Context(), func(*loader.Batch, float32) {}, func() {}); err != nil {
+	if err := r.train(t.Context(), func(bool) {}); err != nil {
 		t.Fatal(err)
 	}
 	return read(t, o.checkpoint)
@@ -91,19 +89,12 @@ func TestLossFallsAndAccuracyRisesAboveChance(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := r.train(t.Context(), func(*loader.Batch, float32) {}, func() {}); err != nil {
+	if err := r.train(t.Context(), func(bool) {}); err != nil {
 		t.Fatal(err)
 	}
-	first, last := r.validLosses[0], r.validLosses[o.epochs-1]
-	if last > 0.75*first {
-		t.Errorf("the loss went from %.3f to %.3f", first, last)
-	}
-	t.Logf("loss %.3f to %.3f, accuracy %.3f", first, last, r.accuracy[o.epochs-1])
-	if got := float64(r.accuracy[o.epochs-1]); got < 2.5*r.chance {
-		t.Errorf("accuracy %.3f, chance %.3f", got, r.chance)
-	}
-	if r.chance < 1.0/7 || r.chance > 0.25 {
-		t.Errorf("chance is %.3f with seven classes", r.chance)
+	first, last := r.Epochs[0], r.Epochs[o.epochs-1]
+	if last.ValidLoss > 0.75*first.ValidLoss || last.Loss > 0.75*first.Loss || last.Accuracy < 2.5/7 {
+		t.Errorf("the first epoch is %+v, the last one %+v", first, last)
 	}
 }
 
@@ -150,56 +141,21 @@ func TestMoreEpochsAreThoseOfALongerRun(t *testing.T) {
 
 func TestWrongCheckpointIsAnErrorAndStays(t *testing.T) {
 	dir := drawn(t, images)
-	o := tiny(filepath.Join(t.TempDir(), "run.safetensors"))
+	o := tiny(filepath.Join(t.TempDir(), "run.checkpoint"))
 	o.epochs = 1
 	good := train(t, o, dir)
-
-	altered := func(change func(*net.Checkpoint)) []byte {
-		c, err := net.Parse("good", good)
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(c)
-		path := filepath.Join(t.TempDir(), "c")
-		if err := c.Write(path); err != nil {
-			t.Fatal(err)
-		}
-		return read(t, path)
-	}
-	noted := func(old, new string) []byte {
-		return altered(func(c *net.Checkpoint) {
-			text := strings.Replace(c.Notes[noteKey], old, new, 1)
-			if text == c.Notes[noteKey] {
-				t.Errorf("%s is not in %s", old, text)
-			}
-			c.Notes[noteKey] = text
-		})
-	}
-	flipped := bytes.Clone(good)
-	flipped[len(flipped)/2] ^= 1
 	same := func(*options) {}
 	for name, test := range map[string]struct {
 		content []byte
 		change  func(*options)
 		says    string
 	}{
-		"cut short":   {good[:len(good)-10], same, "tensor history.losses, offset"},
-		"a bit":       {flipped, same, "sha256"},
-		"empty":       {nil, same, "offset 0"},
-		"another":     {[]byte("{\"epoch\": 1, \"draw\": 3}"), same, "offset 0"},
-		"batch":       {good, func(o *options) { o.batch = 5 }, "batch is 10, this run's is 5"},
-		"size":        {good, func(o *options) { o.size = 24 }, "size is 16, this run's is 24"},
-		"lr":          {good, func(o *options) { o.rate = 1 }, "lr is 0.01, this run's is 1"},
-		"seed":        {good, func(o *options) { o.seed = 9 }, "seed is 3, this run's is 9"},
-		"files":       {noted(`"files":"`, `"files":"0`), same, "files is"},
-		"no note":     {altered(func(c *net.Checkpoint) { c.Notes = nil }), same, `note "train" is missing`},
-		"no JSON":     {noted("{", ""), same, `note "train": `},
-		"steps":       {noted(`"steps":6`, `"steps":5`), same, "steps is 5"},
-		"position":    {noted(`"draw":56`, `"draw":55`), same, "position: epoch 0, draw 55 is not after a batch"},
-		"negative":    {noted(`"epoch":0`, `"epoch":-4`), same, "not a position: epoch -4"},
-		"no squares":  {altered(func(c *net.Checkpoint) { c.Arrays = c.Arrays[:9] }), same, "is missing"},
-		"no history":  {altered(func(c *net.Checkpoint) { c.Arrays = c.Arrays[:16] }), same, "history"},
-		"other class": {altered(func(c *net.Checkpoint) { c.Model.Classes[0] = "cube" }), same, "classes is [cube disc"},
+		"cut short": {good[:len(good)-10], same, "unexpected EOF"},
+		"empty":     {nil, same, "EOF"},
+		"batch":     {good, func(o *options) { o.batch = 5 }, "Batch:5"},
+		"size":      {good, func(o *options) { o.size = 24 }, "Size:24"},
+		"lr":        {good, func(o *options) { o.rate = 1 }, "Rate:1"},
+		"seed":      {good, func(o *options) { o.seed = 9 }, "Seed:9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := o
@@ -212,7 +168,7 @@ func TestWrongCheckpointIsAnErrorAndStays(t *testing.T) {
 				r.Close()
 				t.Fatal("no error")
 			}
-			for _, says := range []string{"run.safetensors: ", test.says, "-fresh starts a new run"} {
+			for _, says := range []string{"run.checkpoint", test.says, "-fresh starts a new run"} {
 				if !strings.Contains(err.Error(), says) {
 					t.Errorf("%v\ndoes not say %s", err, says)
 				}

@@ -1,6 +1,6 @@
 // Infer classifies the images of a folder with a net from the example train, and
-// writes a table, infer.csv: an image per row, with its class and probability. With its own
-// images it takes a second.
+// writes a table, infer.csv: an image per row, with its class and probability, or with the
+// reason why it cannot be read.
 //
 //	go run ./examples/train/infer [-checkpoint FILE] [-dir DIR] [-out FILE] [-device auto|cpu|cuda] …
 //
@@ -10,29 +10,32 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
+	"encoding/csv"
+	"encoding/gob"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
+	"io"
+	"log"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/examples/train/net"
 	"github.com/penstock-go/penstock/examples/train/shapes"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
 )
 
-// own is a checkpoint made by go run ./examples/train.
+// own is the model of a checkpoint made by go run ./examples/train.
 //
-//go:embed shapes.safetensors
+//go:embed shapes.checkpoint
 var own []byte
 
 // options are what the flags say.
@@ -42,113 +45,121 @@ type options struct {
 	out        string
 	workers    int
 	batch      int
-	all        bool
 	device     string
 	kernels    string
-	poison     bool // set by tests: see loader.Poison
 }
 
 func main() {
+	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.checkpoint, "checkpoint", "", "`file` that the example train has written; the example's own by default")
-	usage.Folder(&o.dir, "dir", "`folder` of images, at any depth; drawn shapes by default")
-	usage.Output(&o.out, "out", "infer.csv", "`file` for the table, as CSV")
-	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
-	usage.Int(&o.batch, "batch", 32, 1, "`images` per batch")
-	flag.BoolVar(&o.all, "all", false, "write the probability of every class, a column each")
-	usage.Choice(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag", "auto", "cpu", "cuda")
+	flag.StringVar(&o.dir, "dir", "", "`folder` of images, at any depth; drawn shapes by default")
+	flag.StringVar(&o.out, "out", "infer.csv", "`file` for the table, as CSV")
+	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "`goroutines` that assemble batches")
+	flag.IntVar(&o.batch, "batch", 32, "`images` per batch")
+	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
-	usage.Parse("Infer classifies the images of a folder with a net from the example train, and writes a table.")
-
+	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt does not wait
-	err := run(ctx, o)
-	if ctx.Err() != nil {
-		err = errors.New("interrupted before the table was complete")
-	}
-	if err != nil {
-		usage.Fatal(err)
+	if err := run(ctx, o); err != nil {
+		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, o options) error {
-	model, err := open(o.checkpoint)
+func run(ctx context.Context, o options) (err error) {
+	var saved struct{ Model *net.Model }
+	if o.checkpoint == "" {
+		err = gob.NewDecoder(bytes.NewReader(own)).Decode(&saved)
+	} else {
+		err = net.Load(o.checkpoint, &saved)
+	}
 	if err != nil {
 		return err
 	}
-	dir := o.dir
-	if dir == "" {
-		if dir, err = drawn(); err != nil {
+	if o.dir == "" {
+		if o.dir, err = drawn(); err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer os.RemoveAll(o.dir)
 	}
-	photos, err := dataset.ImageFolder(os.DirFS(dir), dataset.NoClasses())
+	photos, err := dataset.ImageFolder(os.DirFS(o.dir), dataset.NoClasses())
 	if err != nil {
-		return fmt.Errorf("-dir %s: %w", dir, err)
+		return fmt.Errorf("-dir %s: %w", o.dir, err)
 	}
-	o.batch = min(o.batch, photos.Len())
-	fmt.Printf("%d images; a net of %d weights for %d×%d pixels and %d classes\n",
-		photos.Len(), model.Parameters(), model.Size, model.Size, len(model.Classes))
-
 	f, err := os.Create(o.out)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	progress := mpb.New(mpb.WithOutput(os.Stderr)) // silent if that is not a terminal
-	bar := progress.AddBar(int64(photos.Len()),
-		mpb.PrependDecorators(decor.CountersNoUnit("%d / %d images")),
-		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
-	r, err := infer(ctx, model, photos, f, o, func(n int) { bar.SetCurrent(int64(n)) })
-	bar.Abort(false) // the last images may be unreadable
-	progress.Wait()
-	if err != nil {
-		return errors.Join(err, discard(f))
-	}
-	if err := f.Close(); err != nil {
+	stats, err := infer(ctx, saved.Model, photos, f, o)
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	r.print(os.Stdout)
-	fmt.Println("table:", o.out)
+	fmt.Printf("%v\n%d images in %s\n", stats, photos.Len(), o.out)
 	return nil
 }
 
-// discard removes a table that is not complete, unless its name is that of a link, such as /dev/stdout, of a
-// pipe or of a terminal.
-func discard(f *os.File) error {
-	info, err := os.Lstat(f.Name())
-	if err := errors.Join(err, f.Close()); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	return os.Remove(f.Name())
-}
-
-// open reads the checkpoint, or takes the example's own.
-func open(checkpoint string) (*net.Model, error) {
-	if checkpoint == "" {
-		c, err := net.Parse("shapes.safetensors", own)
-		if err != nil {
-			return nil, err
-		}
-		return c.Model, nil
-	}
-	c, err := net.Read(checkpoint)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage.Errorf("-checkpoint: %w; this makes one: go run ./examples/train -checkpoint %s", err, checkpoint)
-	}
+// infer writes a row for every image to out, in order. If ctx ends, out has some of them.
+func infer(ctx context.Context, m *net.Model, photos *dataset.Folder, out io.Writer, o options) (stats loader.Stats, err error) {
+	ds, err := transform.Images(photos, net.Plain(m.Size))
 	if err != nil {
-		return nil, err
+		return stats, err
 	}
-	return c.Model, nil
+	on, err := net.Open(o.device, o.kernels)
+	if err != nil {
+		return stats, err
+	}
+	defer func() { err = errors.Join(err, on.Close()) }()
+	failed := make([]error, photos.Len()) // a worker writes only those of its own images
+	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Memory(on.Memory),
+		loader.OnError(loader.Skip, loader.NoLimit),
+		loader.Observe(loader.Trace{SampleFailed: func(err *loader.SampleError) { failed[err.Index] = err.Err }}))
+	if err != nil {
+		return stats, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	graph, err := m.Eval(on, o.batch)
+	if err != nil {
+		return stats, err
+	}
+	defer func() { err = errors.Join(err, graph.Close()) }()
+
+	table := csv.NewWriter(out)
+	defer func() {
+		table.Flush()
+		err = errors.Join(err, table.Error())
+	}()
+	table.Write([]string{"file", "class", "probability", "error"})
+	next := 0 // the first image that has no row
+	missing := func(before int) {
+		for ; next < before; next++ {
+			table.Write([]string{photos.Name(next), "", "", fmt.Sprint(failed[next])})
+		}
+	}
+	for batch, err := range graph.Feed.Run(l.Epoch(ctx, 0)) {
+		if err != nil {
+			return stats, err
+		}
+		logs := graph.LogProbabilities()
+		for row, image := range batch.Indices() {
+			missing(image)
+			of := logs[row*len(m.Classes):][:len(m.Classes)]
+			best := net.Best(of)
+			table.Write([]string{photos.Name(image), m.Classes[best], fmt.Sprintf("%.4f", math.Exp(float64(of[best]))), ""})
+			next++
+		}
+	}
+	missing(photos.Len())
+	return l.Stats(), nil
 }
 
 // drawn draws images with another seed than those for training. One of them is cut
 // short.
 func drawn() (dir string, err error) {
-	dir, err = os.MkdirTemp("", "shapes-")
-	if err != nil {
+	if dir, err = os.MkdirTemp("", "shapes-"); err != nil {
 		return "", err
 	}
 	if err = shapes.Write(dir, 500, 2); err == nil {

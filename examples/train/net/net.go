@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/transform"
 )
 
 // MinSize and MaxSize bound the side of an image in pixels.
@@ -90,20 +92,25 @@ func (m *Model) Parameters() (n int) {
 	return n
 }
 
-// Like makes arrays of zeros with the shapes of the weights. Their names are prefix and
-// the weight's name.
-func (m *Model) Like(prefix string) []Array {
-	all := make([]Array, len(m.Weights))
-	for i, w := range m.Weights {
-		all[i] = Array{prefix + w.Name, w.Shape, make([]float32, len(w.Values))}
-	}
-	return all
-}
-
 func volume(shape []int) int {
 	n := 1
 	for _, d := range shape {
 		n *= d
 	}
 	return n
+}
+
+// Augmented prepares a training image: a random part of it, flipped or not.
+func Augmented(size int) transform.Step {
+	return transform.Compose(transform.Resize(size+size/8), transform.RandomCrop(size),
+		transform.RandomHorizontalFlip(0.5), normal())
+}
+
+// Plain prepares an image for evaluation.
+func Plain(size int) transform.Step {
+	return transform.Compose(transform.Resize(size+size/8), transform.CenterCrop(size), normal())
+}
+
+func normal() transform.Step {
+	return transform.Compose(transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 }

@@ -14,14 +14,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/examples/onnx/ort"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
 )
 
 // options are what the flags say.
@@ -35,23 +37,23 @@ type options struct {
 }
 
 func main() {
-	o := options{dir: "examples/images/photos"} // of this project, seen from its root
-	usage.Folder(&o.dir, "dir", "`folder` of images, at any depth")
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.dir, "dir", "examples/images/photos", "`folder` of images, at any depth; the project's own, seen from its root")
 	flag.StringVar(&o.model, "model", model.Folder(), "`folder` that examples/onnx/install filled")
-	usage.Int(&o.batch, "batch", 32, 1, "`images` that the net sees at once")
-	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
-	usage.Int(&o.threads, "threads", 0, 0, "`threads` of the net; 0 is one for each processor")
-	usage.Int(&o.top, "top", 5, 1, "`classes` to print of each image")
-	usage.Parse("Onnx names what is on images with EfficientNet-Lite0 in ONNX Runtime.")
+	flag.IntVar(&o.batch, "batch", 32, "`images` that the net sees at once")
+	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "`goroutines` that assemble batches")
+	flag.IntVar(&o.threads, "threads", 0, "`threads` of the net; 0 is one for each processor")
+	flag.IntVar(&o.top, "top", 5, "`classes` to print of each image")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag: see -h", flag.Arg(0))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt does not wait
-	err := run(ctx, os.Stdout, o)
-	if ctx.Err() != nil {
-		err = errors.New("interrupted; the images after the last line have no class")
-	}
-	if err != nil {
-		usage.Fatal(err)
+	if err := run(ctx, os.Stdout, o); err != nil {
+		log.Fatal(err)
 	}
 }
 
@@ -62,9 +64,8 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	}
 	photos, err := dataset.ImageFolder(os.DirFS(o.dir), dataset.NoClasses())
 	if err != nil {
-		return usage.Errorf("-dir %s: %w", o.dir, err)
+		return fmt.Errorf("-dir %s: %w", o.dir, err)
 	}
-	o.batch = min(o.batch, photos.Len())
 	stop, err := ort.Start(files.Library)
 	if err != nil {
 		return err
@@ -76,8 +77,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	fmt.Fprintf(out, "%d images, EfficientNet-Lite0 of %d classes in ONNX Runtime %s\n\n", photos.Len(), session.Classes(), ort.Version())
-
-	report, err := classify(ctx, photos, session, o, func(name string, logits []float32) {
+	stats, err := classify(ctx, photos, session, o, func(name string, logits []float32) {
 		fmt.Fprintf(out, "%s:", name)
 		for _, c := range model.Top(logits, files.Classes, o.top) {
 			fmt.Fprintf(out, " %s %.1f %%,", c.Name, 100*c.Probability)
@@ -87,6 +87,38 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	report.print(out)
+	for _, err := range stats.Failures {
+		fmt.Fprintf(out, "%s cannot be read: %v\n", err.Name, err.Err)
+	}
+	fmt.Fprintf(out, "\n%v\n", stats)
 	return nil
+}
+
+// classify calls use with every image's logits, in the order of the images. Those
+// that cannot be read are left out, and listed in the statistics.
+func classify(ctx context.Context, photos *dataset.Folder, session *ort.Session, o options, use func(name string, logits []float32)) (stats loader.Stats, err error) {
+	ds, err := transform.Images(photos, model.Steps()...)
+	if err != nil {
+		return stats, err
+	}
+	l, err := loader.New(ds, loader.BatchSize(o.batch), loader.Workers(o.workers), loader.OnError(loader.Skip, loader.NoLimit))
+	if err != nil {
+		return stats, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	classes := session.Classes()
+	logits := make([]float32, o.batch*classes)
+	for batch, err := range l.Epoch(ctx, 0) {
+		if err != nil {
+			return stats, err
+		}
+		n := batch.Len()
+		if err := session.Run(loader.Values[float32](batch, "image"), logits[:n*classes], n); err != nil {
+			return stats, err
+		}
+		for row, image := range batch.Indices() {
+			use(photos.Name(image), logits[row*classes:][:classes])
+		}
+	}
+	return l.Stats(), nil
 }

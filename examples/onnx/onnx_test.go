@@ -123,7 +123,7 @@ func TestClassesArePyTorchs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d of %d have PyTorch's class, the highest logit differs by %.2g at most", same, len(want), largest)
-	if next != len(want) || same != 334 || r.stats.Dropped > 0 {
+	if next != len(want) || same != 334 || r.Dropped > 0 {
 		t.Errorf("%d images of %d, %d with PyTorch's class, want 334", next, len(want), same)
 	}
 }
@@ -141,7 +141,7 @@ func TestTheProgramNamesWhatItSeesAndSaysWhereTheTimeGoes(t *testing.T) {
 	if err := run(t.Context(), &out, options{dir: dir, model: model.Folder(), batch: 4, workers: 2, top: 5}); err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"7 images", "1000 classes", "\n1.jpg: ", "\n7.jpg: ", "4.jpg cannot be read: ", "\n6 images in ", "waiting for images", "in the net"} {
+	for _, says := range []string{"7 images", "1000 classes", "\n1.jpg: ", "\n7.jpg: ", "4.jpg cannot be read: ", " 6 samples in 2 batches", "loop waited", "loop body"} {
 		if !strings.Contains(out.String(), says) {
 			t.Errorf("%s\ndoes not say %q", &out, says)
 		}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -20,7 +21,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/examples/onnx/ort"
 	"github.com/penstock-go/penstock/transform"
@@ -31,47 +31,37 @@ type options struct {
 	addr     string
 	model    string
 	batch    int
-	wait     time.Duration
 	queue    int
-	maxBytes int
-	sending  time.Duration
+	maxBytes int64
 	pixels   int
 	threads  int
-	top      int
-	drain    time.Duration
 }
 
 func main() {
+	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.addr, "addr", "127.0.0.1:8080", "`address` to listen on")
 	flag.StringVar(&o.model, "model", model.Folder(), "`folder` that examples/onnx/install filled")
-	usage.Int(&o.batch, "batch", 4, 1, "`images` that the net sees at once, at most; larger batches pay on devices, not on processors")
-	flag.DurationVar(&o.wait, "wait", 5*time.Millisecond, "how long a batch takes further images while the net is free")
-	usage.Int(&o.queue, "queue", 64, 1, "`requests` that wait for the net; a further one gets 503")
-	usage.Int(&o.maxBytes, "max-bytes", 8<<20, 1, "`bytes` of an image")
-	flag.DurationVar(&o.sending, "sending", 20*time.Second, "how long a client may take to send an image")
-	usage.Int(&o.pixels, "max-pixels", 50_000_000, 1, "`pixels` of an image")
-	usage.Int(&o.threads, "threads", 0, 0, "`threads` of the net; 0 is one for each processor")
-	usage.Int(&o.top, "top", 5, 1, "`classes` in an answer")
-	flag.DurationVar(&o.drain, "drain", 10*time.Second, "how long an interrupt waits for requests that are under way")
-	usage.Parse("Serve names what is on images that it gets by POST /classify.")
+	flag.IntVar(&o.batch, "batch", 4, "`images` that the net sees at once, at most; larger batches pay on devices, not on processors")
+	flag.IntVar(&o.queue, "queue", 64, "`requests` at a time; a further one gets 503")
+	flag.Int64Var(&o.maxBytes, "max-bytes", 8<<20, "`bytes` of an image")
+	flag.IntVar(&o.pixels, "max-pixels", 50_000_000, "`pixels` of an image")
+	flag.IntVar(&o.threads, "threads", 0, "`threads` of the net; 0 is one for each processor")
+	flag.Parse()
+	if flag.NArg() > 0 || o.batch < 1 || o.queue < 1 {
+		log.Fatal("want flags alone, and -batch and -queue from 1 on: see -h")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt does not wait
 	if err := run(ctx, o, func(addr net.Addr) { fmt.Printf("listening on http://%v/classify\n", addr) }); err != nil {
-		usage.Fatal(err)
+		log.Fatal(err)
 	}
 }
 
 // run serves until ctx ends, and then until the requests under way are answered. It
 // calls ready when it listens.
 func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
-	if o.sending <= 0 {
-		return usage.Errorf("-sending %v: want more than 0s", o.sending)
-	}
-	if _, err := net.ResolveTCPAddr("tcp", o.addr); err != nil {
-		return usage.Errorf("-addr %s: %w", o.addr, err)
-	}
 	files, err := model.Find(o.model)
 	if err != nil {
 		return err
@@ -90,15 +80,14 @@ func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
 	if err != nil {
 		return err
 	}
-	b := newBatcher(batcherConfig{net: session.Run, size: o.batch, values: session.Values(), classes: session.Classes(), wait: o.wait})
-	defer b.close()
-	return listen(ctx, o, newServer(&server{steps: steps, batcher: b, names: files.Classes, maxBytes: int64(o.maxBytes), sending: o.sending, top: o.top}, o.queue), ready)
+	s := newServer(o, steps, files.Classes, session.Values(), session.Classes(), session.Run)
+	defer s.close()
+	return listen(ctx, o.addr, s, ready)
 }
 
-// listen serves HTTP. The timeouts end requests of clients that send or read too
-// slowly; the server sets that of an image.
-func listen(ctx context.Context, o options, s *server, ready func(net.Addr)) error {
-	listener, err := net.Listen("tcp", o.addr)
+// listen serves HTTP. The timeouts end requests of clients that send or read too slowly.
+func listen(ctx context.Context, addr string, s *server, ready func(net.Addr)) error {
+	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
@@ -112,12 +101,12 @@ func listen(ctx context.Context, o options, s *server, ready func(net.Addr)) err
 		return err
 	case <-ctx.Done():
 	}
-	limit, cancel := context.WithTimeout(context.Background(), o.drain)
+	limit, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	err = h.Shutdown(limit)
 	<-served
 	if err != nil {
-		return errors.Join(fmt.Errorf("requests were still under way after %v: %w", o.drain, err), h.Close())
+		return errors.Join(fmt.Errorf("requests are still under way: %w", err), h.Close())
 	}
 	return nil
 }

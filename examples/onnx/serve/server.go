@@ -3,46 +3,105 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
-	"os"
 	"slices"
-	"sync/atomic"
-	"time"
 
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/transform"
 )
 
-// A server answers requests with the classes of their images.
+// A server answers requests with the classes of their images. A goroutine runs the net on
+// the images that are ready: one that comes alone does not wait for others, and those that
+// come while the net is busy share its next run.
 type server struct {
 	steps    *transform.Compiled
-	batcher  *batcher
-	names    []string      // of the classes
-	maxBytes int64         // of an image
-	sending  time.Duration // that a client has to send an image
-	top      int           // classes in an answer
-	places   chan struct{} // of the requests that wait for the net
-	free     atomic.Int64  // bytes that images may still take
+	names    []string                          // of the classes
+	net      func(x, y []float32, n int) error // n rows of x to n rows of y
+	values   int                               // of a row of x
+	classes  int                               // of a row of y
+	batch    int                               // rows of a run, at most
+	maxBytes int64                             // of an image
+
+	places chan struct{} // of requests
+	ready  chan prepared
+	quit   chan struct{} // closed when no run shall be begun any more
+	done   chan struct{} // closed when the goroutine has ended
 }
 
-// newServer lets as many requests wait for the net as the queue is long. The images of
-// all requests together may take as many bytes as the images of a full queue.
-func newServer(s *server, queue int) *server {
-	s.places = make(chan struct{}, queue)
-	s.free.Store(int64(queue) * s.maxBytes)
+// A prepared image is ready for the net.
+type prepared struct {
+	x      []float32
+	result chan result // has room for one
+}
+
+type result struct {
+	logits []float32
+	rows   int // that shared the run
+	err    error
+}
+
+// newServer starts a server, which the caller must close.
+func newServer(o options, steps *transform.Compiled, names []string, values, classes int, net func(x, y []float32, n int) error) *server {
+	s := &server{steps: steps, names: names, net: net, values: values, classes: classes, batch: o.batch, maxBytes: o.maxBytes,
+		places: make(chan struct{}, o.queue), ready: make(chan prepared), quit: make(chan struct{}), done: make(chan struct{})}
+	go s.runs()
 	return s
+}
+
+// close waits for a run that is under way.
+func (s *server) close() {
+	close(s.quit)
+	<-s.done
+}
+
+func (s *server) runs() {
+	defer close(s.done)
+	x, y := make([]float32, s.batch*s.values), make([]float32, s.batch*s.classes)
+	for {
+		var images []prepared
+		select {
+		case first := <-s.ready:
+			images = append(images, first)
+		case <-s.quit:
+			return
+		}
+		for waiting := true; waiting && len(images) < s.batch; {
+			select {
+			case next := <-s.ready:
+				images = append(images, next)
+			default:
+				waiting = false
+			}
+		}
+		n := len(images)
+		for row, i := range images {
+			copy(x[row*s.values:], i.x)
+		}
+		err := s.net(x[:n*s.values], y[:n*s.classes], n)
+		for row, i := range images {
+			i.result <- result{slices.Clone(y[row*s.classes:][:s.classes]), n, err}
+		}
+	}
 }
 
 // handler serves POST /classify and GET /healthz.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /classify", s.classify)
+	mux.HandleFunc("POST /classify", func(w http.ResponseWriter, r *http.Request) {
+		status, a := s.classify(r.Context(), http.MaxBytesReader(w, r.Body, s.maxBytes))
+		if status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", "1")
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(a) // who does not read the answer has gone
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	return mux
 }
@@ -54,111 +113,44 @@ type answer struct {
 	Error   string        `json:"error,omitempty"`
 }
 
-func (s *server) classify(w http.ResponseWriter, r *http.Request) {
-	file, giveBack, err := s.receive(w, r)
-	defer giveBack()
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	// A client that sends slowly has no place until it has sent everything.
+// classify answers a request, whose images take no more memory together than the places allow.
+func (s *server) classify(ctx context.Context, body io.Reader) (status int, a answer) {
 	select {
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	default:
-		refuse(w, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d requests are under way, which is the limit", cap(s.places))})
-		return
+		return http.StatusServiceUnavailable, answer{Error: fmt.Sprintf("%d requests are under way, which is the limit", cap(s.places))}
 	}
-	found, err := s.batcher.classify(r.Context(), func(row []float32) error {
-		if err := s.steps.Into(row, transform.File(file)); err != nil {
-			return &refusal{http.StatusUnprocessableEntity, err.Error()}
-		}
-		return nil
-	})
+	file, err := io.ReadAll(body)
+	large := (*http.MaxBytesError)(nil)
 	switch {
-	case errors.Is(err, errClosed):
-		refuse(w, &refusal{http.StatusServiceUnavailable, err.Error()})
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge, answer{Error: fmt.Sprintf("the image has more than %d bytes, which is the limit", large.Limit)}
 	case err != nil:
-		refuse(w, err)
-	case slices.ContainsFunc(found.logits, notFinite):
-		refuse(w, errors.New("the net's result is not a number"))
-	default:
-		reply(w, http.StatusOK, answer{Classes: model.Top(found.logits, s.names, s.top), Batch: found.rows})
+		return http.StatusBadRequest, answer{Error: err.Error()}
 	}
+	i := prepared{make([]float32, s.values), make(chan result, 1)}
+	if err := s.steps.Into(i.x, transform.File(file)); err != nil {
+		return http.StatusUnprocessableEntity, answer{Error: err.Error()}
+	}
+	var found result
+	select {
+	case s.ready <- i:
+		select {
+		case found = <-i.result:
+		case <-ctx.Done():
+			found.err = ctx.Err()
+		}
+	case <-ctx.Done():
+		found.err = ctx.Err()
+	}
+	if found.err == nil && slices.ContainsFunc(found.logits, notFinite) {
+		found.err = errors.New("the net's result is not a number")
+	}
+	if found.err != nil {
+		return http.StatusInternalServerError, answer{Error: found.err.Error()}
+	}
+	return http.StatusOK, answer{Classes: model.Top(found.logits, s.names, 5), Batch: found.rows}
 }
 
 func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
-
-// receive reads an image's file. The caller gives its memory back when it is done with
-// it, also after an error.
-func (s *server) receive(w http.ResponseWriter, r *http.Request) (file []byte, giveBack func(), err error) {
-	connection := http.NewResponseController(w)
-	_ = connection.SetReadDeadline(time.Now().Add(s.sending)) // a test's recorder has none
-	var b bytes.Buffer
-	body := metered{Reader: http.MaxBytesReader(w, r.Body, s.maxBytes), free: &s.free}
-	_, err = b.ReadFrom(&body)
-	switch large := (*http.MaxBytesError)(nil); {
-	case err == errMemory:
-		err = &refusal{http.StatusServiceUnavailable, err.Error()}
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = &refusal{http.StatusRequestTimeout, fmt.Sprintf("the image took more than %v to arrive, which is the limit", s.sending)}
-	case errors.As(err, &large):
-		err = &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the image has more than %d bytes, which is the limit", large.Limit)}
-	case err != nil:
-		err = &refusal{http.StatusBadRequest, err.Error()}
-	case b.Len() == 0:
-		err = &refusal{http.StatusBadRequest, "the body is empty: want an image's file"}
-	default:
-		_ = connection.SetReadDeadline(time.Time{}) // the wait for the net may be longer
-	}
-	return b.Bytes(), body.giveBack, err
-}
-
-// A metered body takes the memory for what it reads from all that is free.
-type metered struct {
-	io.Reader
-	free  *atomic.Int64
-	taken int64
-}
-
-var errMemory = errors.New("the images under way take all memory that the server allows")
-
-func (m *metered) Read(p []byte) (int, error) {
-	n, err := m.Reader.Read(p)
-	m.taken += int64(n)
-	if m.free.Add(-int64(n)) < 0 {
-		err = errMemory
-	}
-	return n, err
-}
-
-func (m *metered) giveBack() { m.free.Add(m.taken) }
-
-// A refusal is an error with its HTTP status.
-type refusal struct {
-	status int
-	text   string
-}
-
-func (e *refusal) Error() string { return e.text }
-
-func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	if r := (*refusal)(nil); errors.As(err, &r) {
-		status = r.status
-	}
-	if status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
-	}
-	reply(w, status, answer{Error: err.Error()})
-}
-
-func reply(w http.ResponseWriter, status int, a answer) {
-	text, err := json.Marshal(a)
-	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // who does not read the answer has gone
-}

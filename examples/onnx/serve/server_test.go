@@ -14,9 +14,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/penstock-go/penstock/examples/onnx/model"
@@ -32,10 +34,10 @@ func newTestServer(t *testing.T, queue int, run func(x, y []float32, n int) erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBatcher(batcherConfig{net: run, size: 4, values: 3 * 224 * 224, classes: classes, wait: time.Millisecond})
-	t.Cleanup(b.close)
 	names := strings.Fields("zero one two three four five six seven eight nine")
-	return newServer(&server{steps: steps, batcher: b, names: names, maxBytes: 1 << 20, sending: time.Minute, top: 3}, queue)
+	s := newServer(options{batch: 4, queue: queue, maxBytes: 1 << 20}, steps, names, 3*224*224, classes, run)
+	t.Cleanup(s.close)
+	return s
 }
 
 // brightness is a net that knows how bright an image's first pixel is: the class
@@ -79,7 +81,7 @@ func TestRequestsGetTheClassesOfTheirOwnImages(t *testing.T) {
 		group.Go(func() {
 			want := k % classes
 			status, a := post(h, bytes.NewReader(gray(t, uint8(26*want))))
-			if status != http.StatusOK || len(a.Classes) != 3 || a.Classes[0].Index != want || a.Batch < 1 || a.Batch > 4 {
+			if status != http.StatusOK || len(a.Classes) != 5 || a.Classes[0].Index != want || a.Batch < 1 || a.Batch > 4 {
 				t.Errorf("class %d: got %d, %+v", want, status, a)
 			}
 		})
@@ -98,7 +100,7 @@ func TestWhatIsNoImageIsTheClientsErrorAndSaysWhy(t *testing.T) {
 		status int
 		says   string
 	}{
-		"empty":          {strings.NewReader(""), 400, "empty"},
+		"empty":          {strings.NewReader(""), 422, "empty"},
 		"text":           {strings.NewReader("hello, server"), 422, "not a JPEG"},
 		"cut":            {bytes.NewReader(photo[:len(photo)/2]), 422, "unexpected EOF"},
 		"claims 4 Gpx":   {bytes.NewReader(huge), 422, "pixels"},
@@ -151,6 +153,53 @@ func TestMoreRequestsThanTheQueueAreToldToComeBack(t *testing.T) {
 	}
 }
 
+func TestRequestsThatArriveWhileTheNetIsBusyShareItsNextRun(t *testing.T) {
+	photo := gray(t, 100)
+	synctest.Test(t, func(t *testing.T) {
+		var runs []int
+		s := newTestServer(t, 64, func(x, y []float32, n int) error {
+			runs = append(runs, n)
+			time.Sleep(time.Second) // of the bubble's clock
+			return brightness(x, y, n)
+		})
+		var group sync.WaitGroup
+		for range 7 {
+			group.Go(func() {
+				if status, a := s.classify(t.Context(), bytes.NewReader(photo)); status != http.StatusOK {
+					t.Errorf("got %d, %+v", status, a)
+				}
+			})
+			synctest.Wait()
+		}
+		group.Wait()
+		if want := []int{1, 4, 2}; !slices.Equal(runs, want) {
+			t.Errorf("runs of %v rows, want %v", runs, want)
+		}
+	})
+}
+
+func TestARequestThatIsCancelledLeaves(t *testing.T) {
+	photo := gray(t, 100)
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestServer(t, 64, func(x, y []float32, n int) error {
+			time.Sleep(time.Hour)
+			return nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begun := time.Now()
+		var group sync.WaitGroup
+		for range 3 { // one is in the net, two wait for it
+			group.Go(func() {
+				if status, a := s.classify(ctx, bytes.NewReader(photo)); status != http.StatusInternalServerError || time.Since(begun) != time.Minute {
+					t.Errorf("after %v: got %d, %+v", time.Since(begun), status, a)
+				}
+			})
+		}
+		group.Wait()
+	})
+}
+
 func TestAResultThatIsNotANumberIsAnError(t *testing.T) {
 	for _, wrong := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		h := newTestServer(t, 1, func(x, y []float32, n int) error {
@@ -176,7 +225,7 @@ func TestAnInterruptedServerAnswersWhatIsUnderWay(t *testing.T) {
 	defer cancel()
 	addr, ended := make(chan net.Addr, 1), make(chan error, 1)
 	go func() {
-		ended <- listen(ctx, options{addr: "127.0.0.1:0", drain: time.Minute}, s, func(a net.Addr) { addr <- a })
+		ended <- listen(ctx, "127.0.0.1:0", s, func(a net.Addr) { addr <- a })
 	}()
 	url := "http://" + (<-addr).String() + "/classify"
 	client := &http.Client{Transport: &http.Transport{}}

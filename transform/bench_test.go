@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -92,7 +93,7 @@ func BenchmarkSingle(b *testing.B) {
 		}
 		n++
 	}
-	for range 4 * len(files) * cap(c.pool.Lanes) {
+	for range 4 * len(files) * runtime.GOMAXPROCS(0) {
 		into()
 	}
 	b.ReportAllocs()

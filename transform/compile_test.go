@@ -196,7 +196,7 @@ func TestPanicOfATransformLeavesTheOthersTheirMemory(t *testing.T) {
 		}
 	})), CenterCrop(4))
 	dst := make([]uint8, 4*4*3)
-	for range cap(c.pool.Lanes) + 1 {
+	for range runtime.GOMAXPROCS(0) + 1 {
 		if err := c.IntoBytes(dst, RGB(make([]uint8, 3*13*5), 13, 5)); err == nil || !strings.Contains(err.Error(), "panic: unlucky") {
 			t.Errorf("got %v, want the panic", err)
 		}
@@ -215,7 +215,7 @@ func TestGoexitOfATransformLeavesTheOthersTheirMemory(t *testing.T) {
 			}
 		})), CenterCrop(4))
 		dst := make([]uint8, 4*4*3)
-		for range cap(c.pool.Lanes) {
+		for range runtime.GOMAXPROCS(0) {
 			go c.IntoBytes(dst, RGB(make([]uint8, 3*13*5), 13, 5))
 		}
 		synctest.Wait()

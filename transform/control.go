@@ -77,17 +77,8 @@ func presetOf(name string, size, most int, several ...Step) Step {
 // Several Views with fields of their own ([As]) make groups of different sizes, as multi-crop does (SwAV, DINO).
 // Every image is read and decoded once for all of them: the smallest window in which all their crops are.
 //
-// Steps that change the image or say what the result is must be among those of Views. Settings such as [Field],
-// [MaxPixels] and [ExifTranspose] are steps next to it, and so are [Boxes], [Mask], [Masks] and [KeyPoints]: the
-// annotations move with each view.
-//
-// With [FiveCrop] or [TenCrop] among its steps, every view has that many crops: the shape is (n, 5, 3, h, w). They
-// share the draws of their view.
-//
-// A fixed field of annotations has the shape (n, …) too. In a ragged one the rows of the first view come first, then
-// those of the second, and so on. How many each view has is in a further field, int64 (n): "boxes_counts" for boxes
-// named "boxes" and all fields With them. A group with a field of its own has its name before all of these:
-// "local_boxes" and "local_boxes_counts" in a group with As("local").
+// All steps but [ExifTranspose] must be among those of Views; options stand next to it. It cannot be combined with [Boxes],
+// [Mask], [Masks] and [KeyPoints]. With [FiveCrop] or [TenCrop] among its steps the shape is (n, 5, 3, h, w).
 func Views(n int, list ...Item) Step {
 	several, options, err := divide(list)
 	return step{program.With(program.Views, several, options, n).Wrong(err)}

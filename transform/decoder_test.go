@@ -173,7 +173,6 @@ func TestDecompressorReadsTIFFImagesAndMasks(t *testing.T) {
 	mask := transform.Mask("mask", transform.Dtype(dataset.Uint8))
 	for _, steps := range [][]transform.Item{
 		{mask, transform.CenterCrop(1), transform.Decompressor(60000, run)},
-		{mask, transform.Decompressor(60000, run), transform.Views(1, transform.CenterCrop(1))},
 	} {
 		images, err := transform.Images(ds, steps...)
 		if err != nil {

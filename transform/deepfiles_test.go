@@ -264,8 +264,8 @@ func TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 		}
 		return nil
 	})
-	x := images(t, ds, transform.Depth16(4), transform.RandomResizedCrop(12), transform.RandomHorizontalFlip(0.5), transform.ToTensor(),
-		transform.RandomErasing(0.5), transform.Apply(shift))
+	x := images(t, ds, transform.Depth16(4), transform.RandomResizedCrop(12), transform.RandomHorizontalFlip(0.5), transform.Apply(shift),
+		transform.ToTensor(), transform.RandomErasing(0.5))
 	sameForAnyWorkers(t, x, nil, loader.BatchSize(4))
 }
 

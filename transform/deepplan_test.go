@@ -129,7 +129,7 @@ func TestDepth16AllocatesNothing(t *testing.T) {
 	ds := arrays(t, dataset.Uint16, dataset.Shape{5, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*5*40*44), 1)))
 	allocatesNothing(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2, transform.PaddingMode(transform.Edge)),
 		transform.RandomRotation(-20, 20, transform.Interpolation(transform.Bilinear)), transform.ElasticTransform(20, 3), transform.ElasticTransform(20, 3, transform.Interpolation(transform.Bicubic)), transform.GaussianBlur(5), transform.ColorJitter(0.3, 0.3, 0, 0),
-		transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{0.25}), transform.RandomErasing(0.5), transform.Apply(negative{})))
+		transform.Apply(negative{}), transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{0.25}), transform.RandomErasing(0.5)))
 	ds = arrays(t, dataset.Uint16, dataset.Shape{3, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*3*40*44), 1)))
 	allocatesNothing(t, images(t, ds, transform.Depth16(3), transform.ColorJitter(0.3, 0.3, 0.3, 0.1), transform.RandomPhotometricDistort(0.5), transform.RandomGrayscale(0.3),
 		transform.RandomEqualize(0.5), transform.RandomPosterize(5, 0.5), transform.RandomAdjustSharpness(2, 0.5), transform.RandomChannelPermutation(),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"math"
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -32,24 +31,26 @@ func ExampleDepth16() {
 	//   store     ToTensor(), Normalize([0.13], [0.09]), float32 CHW
 }
 
-// A logarithm makes distances in millimetres logarithms of metres.
-type logarithm struct{}
+// A near keeps distances up to ten metres, in millimetres.
+type near struct{}
 
-func (logarithm) ApplyPlanes(img *transform.Planes, _ *rand.Rand) error {
-	for i, v := range img.Pix {
-		img.Pix[i] = float32(math.Log1p(float64(v) / 1000))
+func (near) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+	for i, v := range s.Planes.Pix {
+		if v > 10000 {
+			s.Planes.Pix[i] = 0
+		}
 	}
 	return nil
 }
 
-// A depth map in millimetres keeps all its bits, and a step of one's own sees it as float32.
+// A depth map in millimetres keeps all its bits, and a step of one's own sees its values.
 func ExampleApply_planes() {
 	maps, err := dataset.Tensors(dataset.Named("image", dataset.TensorOf([]uint16{1000, 60000}, 1, 1, 2)))
 	if err != nil {
 		log.Fatal(err)
 	}
 	ds, err := transform.Images(maps, transform.Depth16(1), transform.RandomHorizontalFlip(1),
-		transform.Rescale(1), transform.Apply(logarithm{}))
+		transform.Apply(near{}), transform.Rescale(0.001))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,6 +58,6 @@ func ExampleApply_planes() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.3f\n", sample["image"].Data())
-	// Output: [4.111 0.693]
+	fmt.Println(sample["image"].Data())
+	// Output: [0 1]
 }

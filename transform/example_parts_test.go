@@ -62,26 +62,6 @@ func ExampleViews() {
 	//   pass on   boxes float32 (n, 4), label int64 (n)
 }
 
-// Two views of an image with their boxes: a crop, and the image mirrored.
-func ExampleViews_boxes() {
-	ds, err := transform.Images(detections(), transform.Boxes("boxes", transform.XYWH, transform.With("label")),
-		transform.Views(1, transform.Crop(0, 0, 100, 100), transform.SanitizeBoundingBoxes(), transform.As("left")),
-		transform.Views(1, transform.RandomHorizontalFlip(1), transform.As("mirrored")))
-	if err != nil {
-		log.Fatal(err)
-	}
-	sample, err := dataset.At(context.Background(), ds, 0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, name := range []string{"left", "mirrored"} {
-		fmt.Println(sample[name].Shape(), sample[name+"_boxes"].Data(), sample[name+"_label"].Data(), sample[name+"_boxes_counts"].Data())
-	}
-	// Output:
-	// (1, 100, 100, 3) [10 20 60 50] [3] [1]
-	// (1, 100, 200, 3) [130 20 60 50 10 10 40 30] [3 7] [2]
-}
-
 func ExampleFiveCrop() {
 	ds, err := transform.Images(detections(), transform.Resize(80), transform.FiveCrop(64), transform.ToTensor())
 	if err != nil {
@@ -94,7 +74,7 @@ func ExampleFiveCrop() {
 	// image uint8 (100, 200, 3) → image float32 (5, 3, 64, 64)
 	//   decode    pixels to RGB, only the window that the steps need
 	//   resample  Resize(80)
-	//   crops     FiveCrop(64), each of which the following steps change
+	//   crops     FiveCrop(64)
 	//   store     ToTensor(), float32 CHW
 	//   pass on   boxes float32 (n, 4), label int64 (n)
 }
@@ -106,23 +86,6 @@ func ExampleTenCrop() {
 	}
 	fmt.Println(ds.Spec()[0])
 	// Output: image uint8 (10, 64, 96, 3)
-}
-
-// A server moves the boxes that come with a request.
-func ExampleInputs() {
-	spec := detections().Spec()
-	c, err := transform.Compile(transform.Inputs(spec), transform.Boxes("boxes", transform.XYWH, transform.With("label")), transform.Resize([2]int{50, 100}), transform.ToTensor())
-	if err != nil {
-		log.Fatal(err)
-	}
-	in, out := dataset.NewSlot(spec...), dataset.NewSlot(c.Spec()...) // both are used again
-	copy(dataset.Grow[float32](in, 1, 1), []float32{10, 20, 60, 50})
-	dataset.Grow[int64](in, 2, 1)[0] = 3
-	if err := c.IntoSample(out, in, 0); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(dataset.Row[float32](out, 1), dataset.Row[int64](out, 2))
-	// Output: [5 10 30 25] [3]
 }
 
 // Pixels of a mask with 16 bits keep their numbers.

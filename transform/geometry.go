@@ -164,9 +164,8 @@ func FixedSizeCrop[S Size](size S, options ...Option) Step {
 // the order upper left, upper right, lower left, lower right and centre. An image that is smaller makes the sample an
 // error.
 //
-// Steps before it run once, and the image is decoded once. Steps after it apply to every crop. Random ones have the
-// same draws for all crops, as in torchvision. FiveCrop may be among the steps of [Views]. It cannot be combined with
-// [Ragged], [Sizes], and with [Boxes], [Mask], [Masks] and [KeyPoints], which torchvision's does not crop either.
+// Only steps that say what the result is, such as [ToTensor] and [Normalize], may come after it. It cannot be combined
+// with [Ragged], [Sizes], and with [Boxes], [Mask], [Masks] and [KeyPoints], which torchvision's does not crop either.
 func FiveCrop[S Size](size S) Step { return stepOf(program.FiveCrop, nil, size) }
 
 // TenCrop is torchvision's TenCrop: the crops of [FiveCrop], followed by those of the image mirrored left to right,

@@ -49,7 +49,7 @@ func (m *Image) Set(x, y int, c color.Color) {
 }
 
 // Planes is an image with any number of channels, as float32 values: one plane after the
-// other. It is what a [PlanesTransform] edits, and what a function of [Decoder] may return
+// other. It is what a [SampleTransform] edits with [Depth16], and what a function of [Decoder] may return
 // for images of more than 8 bits or of more than 4 channels.
 type Planes struct {
 	// Pix holds Channels·Height·Width values. That of channel c in column x of row y is

@@ -84,13 +84,10 @@ func pipelineOf(ds dataset.Dataset, list []Item) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Inputs != nil {
-		return nil, errors.New("Inputs: only for Compile: the dataset says what its fields are")
-	}
 	return over(p, ds)
 }
 
-// compile checks a list, for samples of a dataset with these fields, or if nil with those of Inputs.
+// compile checks a list, for samples of a dataset with these fields, or if spec is nil for single images.
 func compile(spec dataset.Spec, list []Item) (*program.Program, error) {
 	steps, settings, err := divide(list)
 	return program.Compile(spec, steps, settings, err)
@@ -114,7 +111,7 @@ func (x *Pipeline) Spec() dataset.Spec { return x.task.Out }
 func (x *Pipeline) String() string {
 	in := x.Dataset.Spec()[x.task.Field]
 	text := fmt.Sprintf("%v → %v\n", in, x.task.Out[x.task.Field])
-	from, window, views := "to RGB", "only the window that the steps need", len(x.task.Views) > 0 && x.task.Crops == 0
+	from, window, views := "to RGB", "only the window that the steps need", len(x.task.Views) > 0
 	if !in.Ragged {
 		from = "pixels to RGB"
 	}
@@ -128,7 +125,7 @@ func (x *Pipeline) String() string {
 	for _, line := range x.program.Lines {
 		text += "  " + line + "\n"
 	}
-	if len(x.task.Views) > 0 {
+	if views {
 		text += x.program.ViewLines(x.task.Out)
 	} else {
 		text += "  store     " + x.task.Output.String()

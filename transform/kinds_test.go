@@ -70,7 +70,7 @@ func TestKindsMoveAsOptionsDo(t *testing.T) {
 	}
 	for _, steps := range [][]transform.Item{
 		{transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.RandomRotation(-20, 20), transform.Resize([2]int{40, 50}), transform.SanitizeBoundingBoxes()},
-		{transform.Views(2, transform.RandomResizedCrop(32), transform.SanitizeBoundingBoxes())},
+		{transform.RandomResizedCrop(32), transform.SanitizeBoundingBoxes()},
 	} {
 		want, err := transform.Images(scenes(t, 6), append(options[:3:3], steps...)...)
 		if err != nil {
@@ -114,19 +114,6 @@ func TestResultsSayTheirKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameSamples(t, thrice, once)
-
-	views, err := transform.Images(saying(scenes(t, 3)), transform.Views(2, transform.CenterCrop(40)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range views.Spec() {
-		if f.Kind != dataset.Plain || f.Of != "" {
-			t.Errorf("%s of several images is %v of %q", f.Name, f.Kind, f.Of)
-		}
-	}
-	if err := views.Spec().Validate(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestMasksOfAnotherImageStay: of two images, each moves with its own mask.
@@ -234,7 +221,7 @@ func TestThePlanListsWhatPassesThrough(t *testing.T) {
 		"  pass on   label int64 (n), mask uint8 (n)": last(transform.Images(scenes(t, 1),
 			transform.Boxes("boxes", transform.XYXY, transform.With("points")), crop)),
 		"  pass on   label int64 (n), points float32 (n, 2, 3)": last(transform.Images(scenes(t, 1),
-			transform.Mask("mask"), transform.Views(2, transform.Apply(step(nil), "boxes"), crop))),
+			transform.Mask("mask"), transform.Apply(step(nil), "boxes"), crop)),
 		"  store     uint8 HWC": last(transform.Images(withField(fieldOfBytes("mask"), nil), transform.Mask("mask"), transform.CenterCrop(2))),
 	} {
 		if got != want {

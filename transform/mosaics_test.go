@@ -76,40 +76,15 @@ func mosaics(t testing.TB, bits int) dataset.Dataset {
 	})
 }
 
-// shrunk is an own step that halves the image with its mask and its planes, and adds to the number.
+// shrunk is an own step that halves the numbers of the mask, of the planes and of all that lies in the image.
 type shrunk struct{}
 
-func (shrunk) Size(w, h int) (int, int) { return (w + 1) / 2, (h + 1) / 2 }
-
 func (f shrunk) ApplySample(s *transform.Sample, r *rand.Rand) error {
-	var from int
-	if s.Planes != nil {
-		from = s.Planes.Width
-	} else {
-		from = s.Image.Width
+	for k, v := range dataset.Row[int32](s.Fields, 0) {
+		dataset.Row[int32](s.Fields, 0)[k] = v / 2
 	}
-	var w, h int
-	if s.Planes != nil {
-		w, h = f.Size(s.Planes.Width, s.Planes.Height)
-		old, m := s.Planes, s.NewPlanes(w, h)
-		for c := range m.Channels {
-			halve(m.Plane(c), old.Plane(c), w, from)
-		}
-		s.Planes = m
-	} else {
-		w, h = f.Size(s.Image.Width, s.Image.Height)
-		old, m := s.Image, s.New(w, h)
-		for k := range w * h {
-			copy(m.Pix[4*k:][:4], old.Pix[4*(2*(k/w)*from+2*(k%w)):])
-		}
-		s.Image = m
-	}
-	mask := dataset.Row[int32](s.Fields, 0)
-	halve(transform.NewMask[int32](s, 0, w, h), mask, w, from)
-	planes, area := dataset.Row[uint8](s.Fields, 1), len(mask)
-	small := transform.NewMask[uint8](s, 1, w, h)
-	for k := range len(planes) / area {
-		halve(small[k*w*h:][:w*h], planes[k*area:][:area], w, from)
+	for k, v := range dataset.Row[uint8](s.Fields, 1) {
+		dataset.Row[uint8](s.Fields, 1)[k] = v / 2
 	}
 	for field := 2; field < 5; field++ {
 		for k, v := range dataset.Row[float32](s.Fields, field) {
@@ -118,12 +93,6 @@ func (f shrunk) ApplySample(s *transform.Sample, r *rand.Rand) error {
 	}
 	dataset.Row[int32](s.Fields, 5)[0] += 1000 + r.Int32N(9)
 	return nil
-}
-
-func halve[T any](dst, src []T, w, from int) {
-	for k := range dst {
-		dst[k] = src[2*(k/w)*from+2*(k%w)]
-	}
 }
 
 // inverted changes the mask and the label together with the image.

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"slices"
@@ -131,15 +132,18 @@ func (m measure) draws(t *testing.T, s Step, n uint64) (all [][]float64) {
 	if m.numbers == nil {
 		list = []Item{KeyPoints("points"), s}
 	}
-	c, err := Compile(append([]Item{Inputs(spec)}, list...)...)
+	x, err := Images(dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		copy(dataset.Row[uint8](dst, 0), m.pix)
+		copy(dataset.Row[float32](dst, 1), []float32{0, 0, 150, 20})
+		return nil
+	}), list...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, to := dataset.NewSlot(spec...), dataset.NewSlot(c.Spec()...)
-	copy(dataset.Row[uint8](from, 0), m.pix)
-	copy(dataset.Row[float32](from, 1), []float32{0, 0, 150, 20})
+	r, to := datatest.Open(t, x), dataset.NewSlot(x.Spec()...)
 	for seed := range n {
-		if err := c.IntoSample(to, from, seed); err != nil {
+		datatest.Reset(to, seed, 0, 0)
+		if err := r.Place(t.Context(), 0, to); err != nil {
 			t.Fatal(err)
 		}
 		var numbers []float64

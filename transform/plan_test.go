@@ -66,7 +66,7 @@ func TestWrongStepsAreReportedTogether(t *testing.T) {
 		"transform: Grayscale(2): want 1 or 3 channels",
 		"transform: Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]): must come after ToTensor",
 		"transform: RandomErasing(0.5): must come after ToTensor",
-		"transform: Apply(nil): want a Transform, a SampleTransform or a PlanesTransform",
+		"transform: Apply(nil): want a Transform or a SampleTransform",
 		"transform: RandomResizedCrop(8, Scale(0.5, 0.1)): want a Scale above 0, with the least number first",
 		"transform: Eval(0): want a positive size",
 		"transform: Pad(-1): want widths of 0 or more",

@@ -3,9 +3,7 @@ package transform
 import (
 	"image"
 	"io"
-	"slices"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform/internal/program"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
@@ -50,11 +48,6 @@ func Ragged() Option { return optionOf(program.Ragged) }
 // Sizes adds a field with that name: int64 of shape (2), the height and the width of the result in pixels, before
 // [PadTo]. It tells which part of a padded image is not padding. [Compile] ignores it.
 func Sizes(field string) Option { return optionOf(program.Sizes, program.Text(field)) }
-
-// Inputs says which fields a sample has that [Compile] prepares: an image with its masks, boxes or keypoints. The
-// steps may then be all those that [Images] takes, [Views] and [Ragged] among them, and the results are those of
-// Images, bit for bit: see [Compiled.IntoSample]. Without it Compile prepares images alone.
-func Inputs(spec dataset.Spec) Option { return optionOf(program.Inputs, slices.Clone(spec)) }
 
 // Depth16 keeps the values of images with more than 8 bits per sample or with other channels than red, green and
 // blue: medical images, depth maps, satellite bands. Without it every image becomes RGB of 8 bits. All images have

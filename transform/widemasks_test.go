@@ -13,6 +13,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/cpu/cputest"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/testenv"
@@ -191,35 +192,43 @@ func FuzzAnnotations(f *testing.F) {
 		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true},
 		{Name: "label", Dtype: dataset.Int64, Ragged: true},
 	}
-	compile := func(options ...transform.Option) *transform.Compiled {
-		c, err := transform.Compile(transform.Inputs(spec), transform.Boxes("boxes", transform.XYXY, transform.With("label")), transform.Mask("mask", append(options, transform.Dtype(dataset.Int32))...),
-			transform.Views(2, transform.RandomIoUCrop(), transform.RandomApply(0.5, transform.ElasticTransform(20, 2)), transform.RandomRotation(-90, 90),
-				transform.Resize([2]int{12, 11}), transform.SanitizeBoundingBoxes()))
-		if err != nil {
-			f.Fatal(err)
+	var mask, boxes []byte
+	var n int
+	given := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		clear(dataset.Row[uint8](dst, 0))
+		copy(dataset.Grow[uint8](dst, 1, len(mask)), mask)
+		copy(dst.Cell(2).Grow(16*n), boxes)
+		for k := range dataset.Grow[int64](dst, 3, n) {
+			dataset.Row[int64](dst, 3)[k] = int64(k)
 		}
-		return c
+		return nil
+	})
+	open := func(options ...transform.Option) dataset.Reader {
+		return datatest.Open(f, images(f, given, transform.Boxes("boxes", transform.XYXY, transform.With("label")),
+			transform.Mask("mask", append(options, transform.Dtype(dataset.Int32))...),
+			transform.RandomIoUCrop(), transform.RandomApply(0.5, transform.ElasticTransform(20, 2)), transform.RandomRotation(-90, 90),
+			transform.Resize([2]int{12, 11}), transform.SanitizeBoundingBoxes()))
 	}
-	numbers, ids := compile(), compile(transform.SegmentIDs())
-	f.Fuzz(func(t *testing.T, mask, boxes []byte, seed uint64) {
-		from := dataset.NewSlot(spec...)
-		copy(dataset.Grow[uint8](from, 1, len(mask)), mask)
-		n := min(len(boxes)/16, 64)
-		copy(from.Cell(2).Grow(16*n), boxes)
-		for k := range dataset.Grow[int64](from, 3, n) {
-			dataset.Row[int64](from, 3)[k] = int64(k)
-		}
-		for most, c := range map[int32]*transform.Compiled{1<<16 - 1: numbers, 1<<24 - 1: ids} {
-			to := dataset.NewSlot(c.Spec()...)
+	readers := map[int32]dataset.Reader{1<<16 - 1: open(), 1<<24 - 1: open(transform.SegmentIDs())}
+	out := images(f, given, transform.Mask("mask", transform.Dtype(dataset.Int32)), transform.Resize([2]int{12, 11})).Spec()
+	f.Fuzz(func(t *testing.T, maskFile, boxValues []byte, seed uint64) {
+		mask, boxes, n = maskFile, boxValues, min(len(boxValues)/16, 64)
+		boxes = boxes[:16*n]
+		for most, r := range readers {
+			place := func() (dataset.Slot, error) {
+				to := dataset.NewSlot(out...)
+				datatest.Reset(to, seed, 0, 0)
+				return to, r.Place(t.Context(), 0, to)
+			}
+			var to dataset.Slot
 			var err error
-			const views = 1 << 20 // the memory of two views of the image
-			hostile.Bounded(t, len(mask)+len(boxes), views, func() { err = c.IntoSample(to, from, seed) })
+			const once = 1 << 20 // the memory of the image
+			hostile.Bounded(t, len(mask)+len(boxes), once, func() { to, err = place() })
 			if err != nil {
 				continue
 			}
 			cputest.Portable(func() {
-				portable := dataset.NewSlot(c.Spec()...)
-				if err := c.IntoSample(portable, from, seed); err != nil || !bytes.Equal(dataset.Row[uint8](portable, 0), dataset.Row[uint8](to, 0)) {
+				if portable, err := place(); err != nil || !bytes.Equal(dataset.Row[uint8](portable, 0), dataset.Row[uint8](to, 0)) {
 					t.Errorf("error %v, or other pixels without kernels", err)
 				}
 			})
@@ -228,13 +237,9 @@ func FuzzAnnotations(f *testing.F) {
 					t.Fatalf("a mask has the number %d", v)
 				}
 			}
-			left := 0
-			for _, count := range dataset.Row[int64](to, 4) {
-				left += int(count)
-			}
 			labels := dataset.Row[int64](to, 3)
-			if len(labels) != left || len(dataset.Row[float32](to, 2)) != 4*left {
-				t.Fatalf("%d labels for %d boxes", len(labels), left)
+			if left := len(dataset.Row[float32](to, 2)); left != 4*len(labels) {
+				t.Fatalf("%d labels for %d numbers of boxes", len(labels), left)
 			}
 			for _, v := range labels {
 				if v < 0 || v >= int64(n) {
@@ -246,7 +251,7 @@ func FuzzAnnotations(f *testing.F) {
 }
 
 // TestTIFFMasksHaveTheNumbersOfPillow reads the files that testdata/annotations/png.py has
-// written: the upper rows for the first view, and then the others.
+// written: the upper rows, and all.
 func TestTIFFMasksHaveTheNumbersOfPillow(t *testing.T) {
 	testenv.OneGoroutine(t)
 	files, err := filepath.Glob("testdata/annotations/*.tif")
@@ -265,18 +270,14 @@ func TestTIFFMasksHaveTheNumbersOfPillow(t *testing.T) {
 				want = append(want, int64(binary.LittleEndian.Uint16(b)))
 			}
 		}
-		x, err := transform.Images(maskFile(t, filepath.Base(name)), transform.Mask("mask", transform.Dtype(dataset.Int64)),
-			transform.Views(1, transform.Crop(0, 0, 5, 21), transform.As("upper")), transform.Views(1, transform.Crop(0, 0, 13, 21), transform.As("all")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := dataset.At(t.Context(), x, 0)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if all, upper := dataset.ValuesOf[int64](s["all_mask"]), dataset.ValuesOf[int64](s["upper_mask"]); !slices.Equal(all, want) || !slices.Equal(upper, want[:5*21]) {
-			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…))", name)
+		for _, rows := range []int{5, 13} {
+			x := images(t, maskFile(t, filepath.Base(name)), transform.Mask("mask", transform.Dtype(dataset.Int64)), transform.Crop(0, 0, rows, 21))
+			s, err := dataset.At(t.Context(), x, 0)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if !slices.Equal(dataset.ValuesOf[int64](s["mask"]), want[:rows*21]) {
+				t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…))", name)
+			}
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestViewsDecodeTheirCropsOnce(t *testing.T) {
 		if err := r.Viewer.Begin(r.Lane, dst, dst.Rand()); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Viewer.Place(dst); err != nil {
+		if err := r.Viewer.Place(dst, dst.Rand()); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(src, windows{test.want}) {

@@ -40,19 +40,13 @@ type PointSet struct {
 	Step int
 }
 
-// newAnnotations makes annotations of samples with this spec. Those of a view read the masks
-// of the first view, others have nil.
-func newAnnotations(l Layout, p *Plan, spec dataset.Spec, first *Annotations) *Annotations {
+// newAnnotations makes annotations of samples with this spec.
+func newAnnotations(l Layout, p *Plan, spec dataset.Spec) *Annotations {
 	a := &Annotations{Layout: l, plan: p, spec: spec}
 	a.Points = make([]PointSet, len(l.Points))
 	a.masks = make([]maskSource, len(l.Masks))
 	for k, m := range l.Masks {
-		s := &a.masks[k]
-		if first != nil {
-			s.cell, s.file = first.masks[k].cell, first.masks[k].file
-			continue
-		}
-		s.cell, s.file, s.owner = dataset.NewCell(spec[m.Field]), &source.Mask{Codecs: p.Codecs}, true
+		a.masks[k].cell, a.masks[k].file = dataset.NewCell(spec[m.Field]), &source.Mask{Codecs: p.Codecs}
 	}
 	return a
 }

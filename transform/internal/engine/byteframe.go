@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"image"
 	"math/rand/v2"
 
@@ -49,24 +47,20 @@ func (f *ByteFrame) prepare(e *Engine) error {
 		return err
 	}
 	ax, ay := v.axes()
-	switch {
-	case !ax.Reverse && ax.In == ax.Out:
+	if !ax.Reverse && ax.In == ax.Out {
 		f.mid, f.stride = f.pix, f.pitch
-	case ay.In != ay.Out && v.verticalFirst(f.pillow):
-		f.columns(4*need.Dx(), v.Part.Dy())
-		f.rows(v.Part.Dx(), v.Part.Dy())
-	default:
-		f.rows(v.Part.Dx(), need.Dy())
+		return nil
 	}
-	return nil
-}
-
-// rows runs the horizontal pass to w columns on this number of rows of pix.
-func (f *ByteFrame) rows(w, rows int) {
-	f.stride = 4 * w
+	rows := need.Dy()
+	if ay.In != ay.Out && v.verticalFirst(f.pillow) {
+		rows = v.Part.Dy()
+		f.columns(4*need.Dx(), rows)
+	}
+	f.stride = 4 * v.Part.Dx()
 	f.wide = raster.Grow(f.wide, f.stride*rows)
 	f.mid = f.wide
 	resize.Horizontal(f.mid, f.stride, f.pix, f.pitch, rows, f.x)
+	return nil
 }
 
 // columns runs the vertical pass to this number of rows on n bytes of every row of pix, which it replaces.
@@ -80,28 +74,20 @@ func (f *ByteFrame) columns(n, rows int) {
 	f.pix, f.pitch = f.tall, n
 }
 
-// pixels makes f.pix the current image's pixels in r, from r's upper left corner on.
-func (f *ByteFrame) pixels(e *Engine, r image.Rectangle) error {
+// pixels makes f.pix the current image's pixels in r, from its upper left corner on.
+func (f *ByteFrame) pixels(e *Engine, r image.Rectangle) (err error) {
 	if e.inside {
 		f.pix, f.pitch = f.Pix[4*(r.Min.Y*f.Width+r.Min.X):], 4*f.Width
 	} else if shared, ok := e.src.(*sharedSource); ok {
-		var err error
-		if f.pix, f.pitch, err = shared.pixels(r); err != nil {
-			return err
-		}
-	} else {
-		if err := e.Check(r.Dx(), r.Dy()); err != nil {
-			return err
-		}
+		f.pix, f.pitch, err = shared.pixels(r)
+	} else if err = e.Check(r.Dx(), r.Dy()); err == nil {
 		f.pitch = 4 * r.Dx()
 		f.window = raster.Grow(f.window, f.pitch*r.Dy())
 		f.pix = f.window
-		if err := e.src.Decode(f.pix, f.pitch, r); err != nil {
-			return err
-		}
+		err = e.src.Decode(f.pix, f.pitch, r)
 	}
 	e.Slot.Stage(dataset.StageResample)
-	return nil
+	return err
 }
 
 func (f *ByteFrame) Draw(v *view, w, h int) {
@@ -143,27 +129,4 @@ func (f *ByteFrame) Store(l *lane, out []byte, r *rand.Rand) error {
 func (f *ByteFrame) load(s *sharedSource, window image.Rectangle) error {
 	s.pix = raster.Grow(s.pix, 4*window.Dx()*window.Dy())
 	return s.Decode(s.pix, 4*window.Dx(), window)
-}
-
-func (f *ByteFrame) share(s *sharedSource) { s.pix = f.Pix }
-
-func (f *ByteFrame) lend(s *Lent) {
-	s.Image = &f.Image
-	s.pix = [2][]uint8{f.Pix, f.Spare.Pix}
-}
-
-func (f *ByteFrame) takeBack(s *Lent) { bothOwn(s.pix, &f.Pix, &f.Spare.Pix) }
-
-func (f *ByteFrame) finish(s *Lent, want image.Point, varies bool) error {
-	m := s.Image
-	if m != &f.Image && m != &f.Spare {
-		return errors.New("set Sample.Image to an image of its own: want the Image that was there, or one that Sample.New has made")
-	}
-	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Width < 1 || m.Height < 1 || len(m.Pix) != 4*m.Width*m.Height {
-		return fmt.Errorf("made %s, want %s: a step that changes the size has a method Size", sizeOf(m.Width, m.Height, len(m.Pix)), sizeOf(want.X, want.Y, 4*want.X*want.Y))
-	}
-	if m == &f.Spare {
-		f.Swap()
-	}
-	return nil
 }

@@ -40,8 +40,7 @@ type Engine struct {
 
 	Annotations *Annotations // what moves with the image; nil if nothing does
 
-	lent  Lent // of the step of a user that is running
-	Crop5 int  // which crop of FiveCrop or TenCrop it makes
+	lent Lent // of the step of a user that is running
 
 	Order    []int        // of the RandomOrders that are running, the outermost first
 	Field    raster.Field // of ElasticTransform
@@ -70,15 +69,11 @@ type frame interface {
 	// Store writes the canvas that prepare has begun to the result of a lane.
 	Store(l *lane, out []byte, r *rand.Rand) error
 
-	// load decodes a window of a source for several engines, and share lets them have the current image.
+	// load decodes a window of a source for several engines.
 	load(s *sharedSource, window image.Rectangle) error
-	share(s *sharedSource)
 
-	// lend gives the current image to a step of the user, and takeBack gives the frame its own memory again. finish makes
-	// the step's image the current one; want is its size, unless that varies.
-	lend(s *Lent)
-	takeBack(s *Lent)
-	finish(s *Lent, want image.Point, varies bool) error
+	// lend runs a step of the user's own on the current image, which must keep its size.
+	lend(l *Lent, s *Sampling, field string, r *rand.Rand) error
 }
 
 // newFrame is memory for images of a program.

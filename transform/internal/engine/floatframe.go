@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"math"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 	"github.com/penstock-go/penstock/transform/internal/source"
@@ -193,35 +191,4 @@ func (f *floatFrame) load(s *sharedSource, window image.Rectangle) error {
 	s.known = true
 	s.values = raster.GrowFloats(s.values, s.channels*window.Dx()*window.Dy())
 	return s.Image.(source.Values).DecodeValues(s.values, window)
-}
-
-func (f *floatFrame) share(s *sharedSource) {
-	s.channels, s.dtype, s.known, s.values = f.Channels(), f.Dtype, true, f.Pix
-}
-
-func (f *floatFrame) lend(s *Lent) {
-	s.Planes = &f.Planes
-	s.values = [2][]float32{f.Pix, f.Spare.Pix}
-	s.channels, s.dtype = f.Channels(), f.Dtype
-}
-
-func (f *floatFrame) takeBack(s *Lent) { bothOwn(s.values, &f.Pix, &f.Spare.Pix) }
-
-func (f *floatFrame) finish(s *Lent, want image.Point, varies bool) error {
-	m := s.Planes
-	if m != &f.Planes && m != &f.Spare {
-		return errors.New("set Sample.Planes to planes of its own: want the Planes that were there, or those that Sample.NewPlanes has made")
-	}
-	if err := m.Check(); err != nil {
-		return err
-	}
-	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Channels != s.channels || m.Dtype != s.dtype {
-		return fmt.Errorf("made %s, want %s of %s of %s: a step that changes the size has a method Size",
-			m.Describe(), figures.Count(s.channels, "channel", "channels"), figures.Pixels(want.X, want.Y), s.dtype.String())
-	}
-	raster.DepthOf(m.Dtype).Settle(m.Pix)
-	if m == &f.Spare {
-		f.Swap()
-	}
-	return nil
 }

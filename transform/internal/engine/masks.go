@@ -20,32 +20,6 @@ type Layout struct {
 	Masks  []MaskAt
 }
 
-// Fields are the fields of the annotations. Heads are those on which the number of rows of
-// the others depends.
-func (l *Layout) Fields() (fields []int, heads []bool) {
-	add := func(f int, head bool) {
-		if !slices.Contains(fields, f) {
-			fields, heads = append(fields, f), append(heads, head)
-		}
-	}
-	if l.Boxes >= 0 {
-		add(l.Boxes, true)
-	}
-	for _, f := range l.Rows {
-		add(f, false)
-	}
-	for _, p := range l.Points {
-		add(p.Field, true)
-		for _, f := range p.Rows {
-			add(f, false)
-		}
-	}
-	for _, m := range l.Masks {
-		add(m.Field, l.Boxes < 0)
-	}
-	return fields, heads
-}
-
 // PointsAt is a field of keypoints.
 type PointsAt struct {
 	Field int
@@ -82,7 +56,6 @@ type MaskAt struct {
 type maskSource struct {
 	cell   dataset.Cell // what the dataset places
 	file   *source.Mask
-	owner  bool   // it opens the file, which several views may share
 	coded  bool   // the mask is in file
 	pix    []byte // all planes of w×h, unless it is
 	size   int    // bytes of a number
@@ -90,13 +63,12 @@ type maskSource struct {
 	n      int    // planes
 	warped []byte // planes
 	spare  []byte
-	own    [2]dataset.Cell // what own steps see, and what NewMask makes
-	made   bool            // by NewMask, in the step that is running
+	own    [2]dataset.Cell // what own steps see, and what it is made of
 }
 
 // Begin starts with the masks of an image.
 func (s *maskSource) Begin(a *Annotations, at *MaskAt) error {
-	s.pix, s.w, s.h, s.n, s.size, s.coded, s.made = s.cell.Bytes(), a.W, a.H, 1, at.Size, false, false
+	s.pix, s.w, s.h, s.n, s.size, s.coded = s.cell.Bytes(), a.W, a.H, 1, at.Size, false
 	switch {
 	case at.Several:
 		area := a.W * a.H
@@ -114,10 +86,8 @@ func (s *maskSource) Begin(a *Annotations, at *MaskAt) error {
 		}
 	default:
 		s.coded = true
-		if s.owner {
-			if err := s.file.Open(s.pix, at.Ids, a.plan.Limit); err != nil {
-				return err
-			}
+		if err := s.file.Open(s.pix, at.Ids, a.plan.Limit); err != nil {
+			return err
 		}
 		s.w, s.h, s.size = s.file.W, s.file.H, s.file.Size()
 		if s.size > 1 && at.Dtype == dataset.Uint8 {
@@ -233,42 +203,13 @@ func (a *Annotations) settle() error {
 		if err != nil {
 			return fmt.Errorf("transform: mask %q: %w", at.Name, err)
 		}
-		s.swap(n, a.W, a.H, at.Dtype.Size())
+		s.own[0], s.own[1] = s.own[1], s.own[0]
+		s.pix, s.n, s.w, s.h, s.size, s.coded = s.own[0].Bytes(), n, a.W, a.H, at.Dtype.Size(), false
 	}
 	for k := range a.kept {
 		a.kept[k] = int32(k)
 	}
 	a.Moved.Begin()
-	return nil
-}
-
-// swap makes the second of the own cells the masks: n planes of w×h numbers.
-func (s *maskSource) swap(n, w, h, size int) {
-	s.own[0], s.own[1] = s.own[1], s.own[0]
-	s.pix, s.n, s.w, s.h, s.size = s.own[0].Bytes(), n, w, h, size
-	s.coded, s.made = false, false
-}
-
-// finishMasks checks the masks that the step has seen, and takes those that NewMask has made. The
-// image has w×h pixels.
-func (s *Sampling) finishMasks(a *Annotations, w, h int) error {
-	for _, m := range s.Masks {
-		if m < 0 {
-			continue
-		}
-		mask, at := &a.masks[m], &a.Layout.Masks[m]
-		if mask.made {
-			mask.swap(mask.n, w, h, mask.size)
-		}
-		mask.pix, mask.w, mask.h = mask.own[0].Bytes(), w, h
-		if n := len(mask.pix) / mask.size; n != mask.n*w*h {
-			return fmt.Errorf("left mask %q with %d numbers, want %d: %d×%d×%d (masks×height×width). A step that changes the size makes its masks with NewMask",
-				at.Name, n, mask.n*w*h, mask.n, h, w)
-		}
-		if err := mask.checkNumbers(); err != nil {
-			return fmt.Errorf("mask %q: %w", at.Name, err)
-		}
-	}
 	return nil
 }
 

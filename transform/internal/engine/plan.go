@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"fmt"
+	"image"
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/codec/tiff"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
@@ -23,7 +26,37 @@ type Plan struct {
 	Sizes   string // the field of Sizes, if there is one
 	Moves   bool   // boxes, masks or keypoints move with the image
 	Views   []Views
-	Crops   int // how many FiveCrop or TenCrop makes, if it was there
+	Crops   Crops // of FiveCrop or TenCrop, if it was there
+}
+
+// Crops are the crops of FiveCrop or TenCrop, which are made when the result is stored.
+type Crops struct {
+	Text     string // of the step
+	N        int    // 5 or 10; 0 without the step
+	Size     image.Point
+	Vertical bool                                            // the second five are mirrored top to bottom
+	At       func(k int, size, crop image.Point) image.Point // where crop k of the first five begins
+}
+
+// begin makes the image of which they are the crops.
+func (c *Crops) begin(e *Engine) error {
+	if w, h := e.Size(); c.Size.X > w || c.Size.Y > h {
+		return fmt.Errorf("transform: %s: the image has only %s", c.Text, figures.Pixels(w, h))
+	}
+	return e.Render()
+}
+
+// show makes crop k the view of the engine.
+func (c *Crops) show(e *Engine, k int) error {
+	e.Moved()
+	if k >= 5 {
+		e.Flip(c.Vertical)
+	}
+	at := c.At(k%5, e.View.Canvas, c.Size)
+	if err := e.Crop(image.Rectangle{Min: at, Max: at.Add(c.Size)}, [3]uint8{}); err != nil {
+		return err
+	}
+	return e.Frame.prepare(e)
 }
 
 // An Operation is one step of a program.

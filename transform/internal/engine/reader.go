@@ -8,33 +8,8 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/transform/internal/raster"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
-
-// Given is a dataset of the sample that the caller gives.
-type Given dataset.Spec
-
-func (g Given) Len() int { return 1 }
-
-func (g Given) Spec() dataset.Spec { return dataset.Spec(g) }
-
-func (g Given) Open() (dataset.Reader, error) { return new(GivenReader), nil }
-
-type GivenReader struct{ From dataset.Slot }
-
-func (r *GivenReader) Close() error { return nil }
-
-func (r *GivenReader) Place(_ context.Context, _ int, dst dataset.Slot) error {
-	for k := range r.From.Len() {
-		from, to := r.From.Cell(k).Bytes(), dst.Cell(k)
-		if to.Ragged() {
-			to.Grow(len(from))
-		}
-		copy(to.Bytes(), from)
-	}
-	return nil
-}
 
 // A lane applies the steps to one image after the other. It keeps its memory
 // between images and belongs to one goroutine at a time.
@@ -44,7 +19,6 @@ type lane struct {
 	files  source.Files
 	turned source.Upright
 	Engine Engine
-	planes raster.Planes // of the PlanesTransform that is running
 }
 
 func newLane(p *Plan) *lane {
@@ -98,6 +72,9 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 			return err
 		}
 	}
+	if l.Crops.N > 0 {
+		return l.Crops.begin(e)
+	}
 	w, h := e.Size()
 	switch {
 	case l.Ragged:
@@ -126,9 +103,9 @@ func (x *Task) Open(inner dataset.Reader) *Reader {
 	r.cells = make([]dataset.Cell, len(x.In))
 	r.input = dataset.NewCell(x.In[x.Field])
 	if len(x.Views) > 0 {
-		r.Viewer = newViewer(x.Plan, x.In)
+		r.Viewer = newViewer(x.Plan)
 	} else if x.Moves {
-		r.Lane.Engine.Annotations = newAnnotations(x.Layout, x.Plan, x.In, nil)
+		r.Lane.Engine.Annotations = newAnnotations(x.Layout, x.Plan, x.In)
 	}
 	if x.Raw.Pixel == 0 {
 		r.parts, _ = inner.(dataset.PartReader)
@@ -172,7 +149,7 @@ func (r *Reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		if err := r.Viewer.Begin(r.Lane, dst, dst.Rand()); err != nil {
 			return err
 		}
-		return r.Viewer.Place(dst)
+		return r.Viewer.Place(dst, dst.Rand())
 	}
 	if err := r.Lane.Engine.Annotations.Begin(r.Lane, dst); err != nil {
 		return err
@@ -204,7 +181,6 @@ func (r *Reader) Read(ctx context.Context, i int, dst dataset.Slot) error {
 	}
 	r.cells[r.Field] = r.input
 	r.Lane.Engine.Annotations.inputs(r.cells)
-	r.Viewer.inputs(r.cells)
 	if r.parts == nil {
 		err := r.Inner.Place(ctx, i, dst.With(r.cells))
 		r.file = source.Encoded{Data: r.input.Bytes()}
@@ -251,7 +227,7 @@ func (l *lane) shown() (h, w int) {
 // isDirect reports whether images are planes that only have to be normalised, as
 // those of CIFAR are.
 func (x *Task) isDirect() bool {
-	return x.Raw.Pixel == 1 && x.Deep == nil && len(x.Output.Own) == 0 && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && !x.Moves && len(x.Views) == 0
+	return x.Raw.Pixel == 1 && x.Deep == nil && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && !x.Moves && len(x.Views) == 0 && x.Crops.N == 0
 }
 
 // storeDirect normalises the planes that lie in the image's cell.

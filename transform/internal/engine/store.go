@@ -86,22 +86,6 @@ func (o *Output) blank(shown image.Point, zero func(from, to int)) {
 	}
 }
 
-// BeforeOwn is the error of a step after a PlanesTransform of the tensor.
-func (o *Output) BeforeOwn() error {
-	if len(o.Own) > 0 {
-		return errors.New("want it before a PlanesTransform")
-	}
-	return nil
-}
-
-// checkOwn is the error of a result that a PlanesTransform does not take.
-func (o *Output) checkOwn() error {
-	if len(o.Own) > 0 && (!o.Planar() || o.Dtype != dataset.Float32) {
-		return fmt.Errorf("%s: wants a result of float32 and CHW", o.Own[0].Text)
-	}
-	return nil
-}
-
 // A target stores pixels as values of type T: float32, or uint16 for the bits of
 // float16 and bfloat16.
 type target[T float32 | uint16] struct {
@@ -156,10 +140,19 @@ func (o *Output) hasNorm() bool {
 // Store writes the image that the lane has run to memory aligned for the result's
 // dtype.
 func (l *lane) Store(out []byte, r *rand.Rand) error {
-	if err := l.Engine.Frame.Store(l, out, r); err != nil {
-		return err
+	size := len(out) / max(l.Crops.N, 1)
+	for k := range l.Crops.N {
+		if err := l.Crops.show(&l.Engine, k); err != nil {
+			return err
+		}
+		if err := l.Engine.Frame.Store(l, out[k*size:(k+1)*size], r); err != nil {
+			return err
+		}
 	}
-	return l.applyOwn(out, r)
+	if l.Crops.N > 0 {
+		return nil
+	}
+	return l.Engine.Frame.Store(l, out, r)
 }
 
 func (t *target[T]) Store(l *lane, f *ByteFrame, out []T, r *rand.Rand) {
@@ -316,8 +309,6 @@ type Output struct {
 	Factor float64 // of Rescale; 0 without it
 	Cast   bool    // ToDtype was there
 
-	Own []Planar // the PlanesTransforms after ToTensor
-
 	Table    [3][256]float32 // per channel: the result of each byte, if float
 	Mean     [3]float32      // of the last Normalize
 	Std      [3]float32
@@ -347,9 +338,6 @@ func (o *Output) Check() []error {
 		o.aimDeep()
 	case o.Float:
 		o.aim()
-	}
-	if err := o.checkOwn(); err != nil {
-		return []error{err}
 	}
 	if !o.Float && len(o.Erasings) > 0 {
 		return []error{errors.New("RandomErasing: must come after ToTensor")}

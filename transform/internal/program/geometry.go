@@ -286,7 +286,7 @@ var (
 
 	PadTo = &Kind{name: "PadTo", add: func(p *Program, c *Call) error {
 		size, err := c.extent()
-		if err := errors.Join(err, p.notNested()); err != nil {
+		if err := errors.Join(err, p.notNested(), p.beforeCrops()); err != nil {
 			return err
 		}
 		o := &p.Output
@@ -316,6 +316,9 @@ var (
 		}
 		if len(p.Ops) > 0 || p.Upright {
 			return errors.New("must come once, before all steps that change the image")
+		}
+		if p.inView {
+			return errors.New("must be next to Views, not among its steps")
 		}
 		if err := p.beforeTensor(); err != nil {
 			return err
@@ -479,26 +482,16 @@ func (p *Program) severalCrops(c *Call, n int) error {
 	if p.any() {
 		return errors.New("not with Boxes, Mask, Masks or KeyPoints, which torchvision's does not crop either")
 	}
-	if p.Crops > 0 {
-		return errors.New("must come only once, and not with another step that makes several crops")
-	}
 	p.endRun()
-	p.Lines = append(p.Lines, fmt.Sprintf("crops     %v, each of which the following steps change", c))
-	p.Crops, p.Cropping, p.cropsAt = n, c, len(p.Ops)
-	vertical := c.has(VerticalFlip)
-	p.Ops = append(p.Ops, moving{c, size.after, func(e *engine.Engine, _ *rand.Rand) error {
-		w, h := e.Size()
-		cw, ch := size.w, size.h
-		if cw > w || ch > h {
-			return fmt.Errorf("transform: %v: the image has only %s", c, figures.Pixels(w, h))
-		}
-		if e.Crop5 >= 5 {
-			e.Flip(vertical)
-		}
-		at := [5]image.Point{{0, 0}, {w - cw, 0}, {0, h - ch}, {w - cw, h - ch}, {centred(w, cw), centred(h, ch)}}[e.Crop5%5]
-		return e.Crop(image.Rectangle{Min: at, Max: at.Add(image.Pt(cw, ch))}, [3]uint8{})
-	}})
+	p.Lines = append(p.Lines, fmt.Sprintf("crops     %v", c))
+	p.Crops = engine.Crops{Text: c.String(), N: n, Size: image.Pt(size.w, size.h), Vertical: c.has(VerticalFlip), At: cornerOf}
 	return nil
+}
+
+// cornerOf is where a crop of FiveCrop begins: at the corners, from left to right and from top to bottom, and at the centre.
+func cornerOf(k int, size, crop image.Point) image.Point {
+	rest := size.Sub(crop)
+	return [5]image.Point{{}, {X: rest.X}, {Y: rest.Y}, rest, {centred(size.X, crop.X), centred(size.Y, crop.Y)}}[k]
 }
 
 // Warps.

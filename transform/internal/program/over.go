@@ -55,14 +55,14 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 
 // Alone is the field of the results for single images.
 func (p *Program) Alone() (dataset.Field, error) {
-	if len(p.groups) > 0 && p.Crops == 0 {
-		return dataset.Field{}, fmt.Errorf("%s: only for Images, and for Compile with Inputs: here an image has one result", Views.name)
+	if len(p.groups) > 0 {
+		return dataset.Field{}, errors.New("Views: only for Images: here an image has one result")
 	}
 	if p.any() {
-		return dataset.Field{}, fmt.Errorf("%s: only for Images, and for Compile with Inputs: here the image is alone", strings.Join(p.calls(), ", "))
+		return dataset.Field{}, fmt.Errorf("%s: only for Images: here the image is alone", strings.Join(p.calls(), ", "))
 	}
 	if err := p.findFields(nil); err != nil {
 		return dataset.Field{}, err
 	}
-	return p.resultOf(0, 0)
+	return p.fieldOf(0, 0)
 }

@@ -50,14 +50,6 @@ func (p *Program) edit(c *Call, op engine.Operation) error {
 	return nil
 }
 
-// editBytes is edit for a step that works with pixels of 8 bits alone.
-func (p *Program) editBytes(c *Call, op engine.Operation) error {
-	if p.Deep != nil {
-		p.errs = append(p.errs, fmt.Errorf("%v: %w", c, errColours))
-	}
-	return p.edit(c, op)
-}
-
 // policy adds a step of augmentations that also move pixels, which annotations cannot follow.
 func (p *Program) policy(c *Call, paint raster.Painter, err error, edit editing) error {
 	if err := errors.Join(checkPainter(paint.Filter), err); err != nil {
@@ -217,7 +209,10 @@ var (
 		if least < 1 || least > greatest || greatest > 100 {
 			return errors.New("want qualities from 1 to 100, with the least first")
 		}
-		return p.editBytes(c, editing(func(e *engine.Engine, r *rand.Rand) error {
+		if p.Deep != nil {
+			return errColours
+		}
+		return p.edit(c, editing(func(e *engine.Engine, r *rand.Rand) error {
 			return e.Recode(least + r.IntN(greatest-least+1))
 		}))
 	}}

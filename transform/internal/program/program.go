@@ -14,12 +14,10 @@ import (
 // image is stored.
 type Program struct {
 	engine.Plan
-	Inputs    dataset.Spec // of Inputs; nil without it
 	samplings []*engine.Sampling
 	annotated
-	groups   []*group
-	Cropping *Call // if it was there, crops is not 0
-	cropsAt  int   // its place in ops
+	groups []*group
+	inView bool // it is that of a view
 
 	varying string // the step after which the size varies
 	errs    []error
@@ -39,15 +37,12 @@ type sizing interface {
 	after(w, h int) (int, int)
 }
 
-// Compile checks all steps and settings for samples of a dataset with these fields, or if spec is nil with those of
-// Inputs. It joins their errors, which do not name the package yet, and err.
+// Compile checks all steps and settings for samples of a dataset with these fields, or if spec is nil for single images.
+// It joins their errors, which do not name the package yet, and err.
 func Compile(spec dataset.Spec, steps, settings []*Call, err error) (*Program, error) {
 	p := &Program{Plan: engine.Plan{Field: "image", Limit: source.DefaultMaxPixels, Pillow: 12}}
 	p.errs = append(p.errs, err)
 	p.settle(settings)
-	if spec == nil {
-		spec = p.Inputs
-	}
 	p.errs = append(p.errs, p.findKinds(spec))
 	return p, p.finish(steps)
 }
@@ -88,8 +83,8 @@ func (p *Program) finish(steps []*Call) error {
 		p.errs = append(p.errs, errors.New("ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
 	}
 	p.errs = append(p.errs, p.compileViews(steps)...)
-	if err := p.splitCrops(); err != nil {
-		p.errs = append(p.errs, err)
+	if p.Crops.N > 0 && (p.Ragged || p.Sizes != "") {
+		p.errs = append(p.errs, fmt.Errorf("%s: not with Ragged and Sizes: all crops have one size", p.Crops.Text))
 	}
 	return errors.Join(p.errs...)
 }
@@ -140,6 +135,14 @@ func (p *Program) beforeTensor() error {
 	if p.Output.Tensor {
 		return errors.New("must come before ToTensor and PILToTensor")
 	}
+	return p.beforeCrops()
+}
+
+// beforeCrops is the error of a step after FiveCrop or TenCrop that does more than say what the result is.
+func (p *Program) beforeCrops() error {
+	if p.Crops.N > 0 {
+		return fmt.Errorf("must come before %s", p.Crops.Text)
+	}
 	return nil
 }
 
@@ -175,6 +178,9 @@ func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
 		return f, dataset.Spec{f}.Validate()
 	}
 	w, h = p.sized(w, h)
+	if p.Crops.N > 0 {
+		w, h = p.Crops.Size.X, p.Crops.Size.Y
+	}
 	if w == 0 || h == 0 {
 		return dataset.Field{}, fmt.Errorf("the size varies from image to image after %s: "+
 			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize([2]int{h, w}), or after all steps PadTo([2]int{h, w}) or Ragged()", p.varying)
@@ -182,6 +188,9 @@ func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
 	shape := dataset.Shape{h, w, p.Output.Channels}
 	if p.Output.Planar() {
 		shape = dataset.Shape{p.Output.Channels, h, w}
+	}
+	if p.Crops.N > 0 {
+		shape = append(dataset.Shape{p.Crops.N}, shape...)
 	}
 	f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Shape: shape}
 	p.Output.W, p.Output.H = w, h
@@ -194,31 +203,4 @@ func (p *Program) notNested() error {
 		return errors.New("must not be part of a random step")
 	}
 	return nil
-}
-
-// splitCrops makes the steps from FiveCrop or TenCrop on those of views, one per crop.
-func (p *Program) splitCrops() error {
-	if p.Crops == 0 {
-		return nil
-	}
-	switch {
-	case len(p.groups) > 0:
-		return nil // which is a mistake that compileViews has found
-	case p.Ragged || p.Sizes != "":
-		return fmt.Errorf("%v: not with Ragged and Sizes: all crops have one size", p.Cropping)
-	}
-	inner := &Program{Plan: engine.Plan{Field: p.Field, Limit: p.Limit, Pillow: p.Pillow, Cut: p.Cut, Output: p.Output, Deep: p.Deep, Ops: p.Ops[p.cropsAt:]}}
-	p.Ops = p.Ops[:p.cropsAt:p.cropsAt]
-	p.groups = []*group{{crops: true, target: p.Field, program: inner, Views: engine.Views{N: p.Crops}}}
-	return nil
-}
-
-// resultOf is the field of the results, which may be several crops, from images of w×h. Zeros
-// mean that the size varies.
-func (p *Program) resultOf(w, h int) (dataset.Field, error) {
-	if p.Crops == 0 {
-		return p.fieldOf(w, h)
-	}
-	spec, err := p.withViews(dataset.Spec{{Name: p.Field, Dtype: dataset.Uint8}}, 0, 0, 0)
-	return spec[0], err
 }

@@ -42,10 +42,6 @@ var (
 		p.Sizes = c.Args.text(0)
 		return want(p.Sizes != "", "a name")
 	}}
-	Inputs = &Kind{name: "Inputs", add: func(p *Program, c *Call) error {
-		p.Inputs = c.Args[0].(dataset.Spec)
-		return p.Inputs.Validate()
-	}}
 	Depth16 = &Kind{name: "Depth16", takes: []*Kind{Fill}, levels: true, add: func(p *Program, c *Call) error {
 		channels, fill := c.Args.int(0), of[float64](c.option(Fill))
 		if channels < 1 || channels > raster.MaxChannels {

@@ -38,9 +38,6 @@ var (
 	})
 	BGR = result("BGR", func(p *Program, c *Call) error {
 		o := &p.Output
-		if err := o.BeforeOwn(); err != nil {
-			return err
-		}
 		switch {
 		case o.Channels != 3:
 			return errors.New("want 3 channels")
@@ -58,7 +55,7 @@ var (
 		for _, v := range of[float64](c.option(Value)) {
 			e.Value = append(e.Value, float32(v))
 		}
-		err := errors.Join(p.notNested(), p.Output.BeforeOwn(), figures.CheckProbability(e.P))
+		err := errors.Join(p.notNested(), p.beforeCrops(), figures.CheckProbability(e.P))
 		switch n := len(e.Value); {
 		case err != nil:
 			return err
@@ -138,9 +135,6 @@ func addToDtype(p *Program, c *Call) error {
 func addNormalize(p *Program, c *Call) error {
 	mean, std := c.Args[0].([]float32), c.Args[1].([]float32)
 	n := p.Output.Channels
-	if err := p.Output.BeforeOwn(); err != nil {
-		return err
-	}
 	switch {
 	case !p.Output.Float:
 		return errors.New("must come after ToTensor")

@@ -63,6 +63,11 @@ func (m *Planes) Describe() string {
 		figures.Count(m.Channels, "channel", "channels"), figures.Pixels(m.Width, m.Height), len(m.Pix), m.Dtype.String())
 }
 
+// Describe is what steps must keep.
+func (m *Image) Describe() string {
+	return fmt.Sprintf("%s in %d bytes", figures.Pixels(m.Width, m.Height), len(m.Pix))
+}
+
 // IsDeep reports whether Planes may have this dtype.
 func IsDeep(dt dataset.Dtype) bool {
 	return dt == dataset.Dtype(0) || dt == dataset.Float32 || DepthOf(dt).Whole

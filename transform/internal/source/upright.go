@@ -4,31 +4,27 @@ import (
 	"image"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
-// An Upright is a source rotated by its orientation. The steps see the rotated
+// An Upright is a file rotated by its orientation. The steps see the rotated
 // image, and only the part that they need is decoded.
 type Upright struct {
-	src         Image
-	orientation int       // EXIF's, 2 to 8
-	w, h        int       // as decoded
-	pix         []byte    // as decoded
-	values      []float32 // as decoded, with Depth16
+	src         *Files
+	orientation int // EXIF's, 2 to 8
+	w, h        int // as decoded
+	pix         []byte
+	values      []float32 // with Depth16
 }
 
 // Begin begins with an image of w×h pixels, and returns the size of the rotated one.
-func (u *Upright) Begin(src Image, orientation, w, h int) (int, int) {
+func (u *Upright) Begin(src *Files, orientation, w, h int) (int, int) {
 	u.src, u.orientation, u.w, u.h = src, orientation, w, h
-	return u.Size()
-}
-
-// Size is the size of the rotated image.
-func (u *Upright) Size() (w, h int) {
 	if u.swaps() {
-		return u.h, u.w
+		return h, w
 	}
-	return u.w, u.h
+	return w, h
 }
 
 // swaps reports whether rows become columns, mirrored whether left and right are
@@ -38,24 +34,6 @@ func (u *Upright) swaps() bool { return u.orientation >= 5 }
 func (u *Upright) mirrored() bool { o := u.orientation; return o == 2 || o == 3 || o == 7 || o == 8 }
 
 func (u *Upright) upended() bool { o := u.orientation; return o == 3 || o == 4 || o == 6 || o == 7 }
-
-func (u *Upright) Decode(dst []byte, stride int, window image.Rectangle) error {
-	part := u.before(window)
-	w, h := part.Dx(), part.Dy()
-	u.pix = raster.Grow(u.pix, 4*w*h)
-	if err := u.src.Decode(u.pix, 4*w, part); err != nil {
-		return err
-	}
-	first, right, down := u.steps(w, h, 4)
-	for y := range window.Dy() {
-		row, at := dst[y*stride:][:4*window.Dx()], first+y*down
-		for x := 0; x < len(row); x += 4 {
-			copy(row[x:x+4], u.pix[at:at+4])
-			at += right
-		}
-	}
-	return nil
-}
 
 // before is the part of the decoded image that becomes the window.
 func (u *Upright) before(window image.Rectangle) image.Rectangle {
@@ -72,46 +50,54 @@ func (u *Upright) before(window image.Rectangle) image.Rectangle {
 	return r
 }
 
-// steps says where the rotated image's first pixel is in w×h pixels of the given size, and how far it is from one
-// pixel and from one row of the rotated image to the next.
-func (u *Upright) steps(w, h, size int) (first, right, down int) {
-	right, down = size, size*w
-	if u.mirrored() {
-		first, right = first+size*(w-1), -right
+func (u *Upright) Decode(dst []byte, stride int, window image.Rectangle) error {
+	part := u.before(window)
+	w, h := part.Dx(), part.Dy()
+	u.pix = raster.Grow(u.pix, 4*w*h)
+	if err := u.src.Decode(u.pix, 4*w, part); err != nil {
+		return err
 	}
-	if u.upended() {
-		first, down = first+size*w*(h-1), -down
-	}
-	if u.swaps() {
-		right, down = down, right
-	}
-	return first, right, down
+	turn(u, dense.Values[uint32](dst), stride/4, window.Size(), dense.Values[uint32](u.pix), w, h)
+	return nil
 }
 
-func (u *Upright) Samples() (int, dataset.Dtype, error) { return u.src.(Values).Samples() }
+func (u *Upright) Samples() (int, dataset.Dtype, error) { return u.src.Samples() }
 
 func (u *Upright) DecodeValues(dst []float32, window image.Rectangle) error {
 	n, _, err := u.Samples()
 	if err != nil {
 		return err
 	}
-	part := u.before(window)
+	part, size := u.before(window), window.Size()
 	w, h := part.Dx(), part.Dy()
 	u.values = raster.GrowFloats(u.values, n*w*h)
-	if err := u.src.(Values).DecodeValues(u.values, part); err != nil {
+	if err := u.src.DecodeValues(u.values, part); err != nil {
 		return err
 	}
-	first, right, down := u.steps(w, h, 1)
 	for c := range n {
-		plane := u.values[c*w*h:][:w*h]
-		for y := range window.Dy() {
-			at := first + y*down
-			row := dst[(c*window.Dy()+y)*window.Dx():][:window.Dx()]
-			for x := range row {
-				row[x] = plane[at]
-				at += right
-			}
-		}
+		turn(u, dst[c*size.X*size.Y:], size.X, size, u.values[c*w*h:], w, h)
 	}
 	return nil
+}
+
+// turn writes w×h pixels, rotated, to dst, whose rows are stride apart.
+func turn[T uint32 | float32](u *Upright, dst []T, stride int, size image.Point, src []T, w, h int) {
+	// Where the first pixel of dst is in src, and the steps right and down.
+	first, right, down := 0, 1, w
+	if u.mirrored() {
+		first, right = first+w-1, -right
+	}
+	if u.upended() {
+		first, down = first+w*(h-1), -down
+	}
+	if u.swaps() {
+		right, down = down, right
+	}
+	for y := range size.Y {
+		row, at := dst[y*stride:][:size.X], first+y*down
+		for x := range row {
+			row[x] = src[at]
+			at += right
+		}
+	}
 }

@@ -2,66 +2,29 @@ package loader
 
 import (
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"runtime"
 	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/slab"
 	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
-// Auto as the number of [Workers] lets the loader find the number itself, and change it while it runs.
+// Auto as the number of [Workers] lets the loader find the number itself, and change it while it runs: it starts with a
+// worker per processor, and adds as many as follow from how long workers wait rather than compute, up to 256. Workers
+// that storage does not serve are parked; those of a load that has clearly changed are counted anew. Slabs are added,
+// within the [Budget], while the loop waits and all are in use, unless [InFlight] is given.
 //
-// It starts with a worker per processor. If workers wait rather than compute, more of them help, and how many follows
-// from how much they wait: as many as keep the processors or the loop body busy, and two fifths more, up to 256, or as
-// many as an epoch has samples. How much they compute is known from the processor time of the program and, on Linux,
-// from how long its threads wait for processors that other programs have; where the system does not tell it, from the
-// dataset's stages. It takes about three samples per worker to know, and some more to see whether storage serves so
-// many reads at once: if not, the workers that it does not serve are parked. From then on Auto leaves the number alone
-// until the load has clearly changed: the speed by a third, or reads to half of their time. If the loop body is the
-// limit, it parks the workers that are not needed. Parked workers keep their Readers.
-//
-// Slabs are added, within the [Budget], while the loop waits for a batch and workers have no memory to go on: at most
-// as many as there are, for one batch. They are kept until the loader is closed. Options that are given explicitly stay
-// fixed: [InFlight], for one. The data is the same as with any number of workers.
-//
-// [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept from loop to loop.
+// What was learned is kept from loop to loop, and [Stats.Tuning] says what was chosen, and why.
 const Auto = math.MinInt32
-
-// Budget sets how many bytes the batches may take: all slabs and ragged fields, as [Stats].SlabBytes counts them. What
-// Readers allocate does not count. By default it is 2 GiB, or three slabs if these are larger. With [Auto] it is a
-// quarter of the memory that the system, and the container if there is one, have available when the loader is made.
-//
-// It bounds the number of slabs. Ragged fields count with the size of the largest batch so far. So a larger batch may
-// exceed the budget by the difference. A budget for one slab only makes workers wait while a batch is in the loop body.
-// With one for more slabs, a batch can always be assembled meanwhile, however large ragged fields are. It is an error
-// if the slabs of [InFlight], or a single slab, take more than the budget.
-func Budget(bytes int) Option {
-	return Option{func(c *config) { c.budget = bytes; c.set.budget = true }}
-}
 
 // automatic fills in what Auto implies.
 func (c *config) automatic(processors int) {
-	if c.workers != Auto {
-		return
+	if c.workers == Auto {
+		c.auto, c.workers = true, processors
 	}
-	c.auto, c.workers = true, processors
-	if !c.set.budget {
-		c.budget = quarter(os.DirFS("/"))
-	}
-}
-
-// quarter is a quarter of the memory that is available, at least a byte, or the usual bound where that is not known.
-func quarter(root fs.FS) int {
-	if room, known := machine.Available(root); known {
-		return int(min(max(room.Bytes/4, 1), math.MaxInt))
-	}
-	return bound
 }
 
 // A gauge measures a loop for the tuner, in the loop's goroutine.
@@ -164,7 +127,7 @@ func (g *gauge) measure(now time.Time) {
 // one in the loop body, and no more than can open the dataset.
 func (l *Loader) most() int {
 	slabs := l.cfg.inFlight
-	if l.cfg.elastic() {
+	if !l.cfg.set.inFlight {
 		slabs = l.pool.Limit()
 	}
 	samples := slab.Product(max(1, slabs-1), l.pool.Rows())
@@ -180,13 +143,12 @@ func (l *Loader) tuning() string {
 		return ""
 	}
 	c := l.chosen.Load()
-	text := fmt.Sprintf("%s, %s in flight within %s: %s", figures.Count(l.team.Active(), "worker", "workers"),
-		figures.Count(l.pool.Len(), "batch", "batches"), figures.Bytes(int64(l.cfg.budget)), c.Reason)
+	text := fmt.Sprintf("%s: %s", figures.Count(l.team.Active(), "worker", "workers"), c.Reason)
 	if workers, err := l.team.Limit(); err != nil {
 		text += fmt.Sprintf("; there are no more than %s: %v", figures.Count(workers, "worker", "workers"), err)
 	}
 	if err := l.pool.Refused(); err != nil {
-		text += fmt.Sprintf("; there are no more than %d slabs: %v", l.pool.Len(), err)
+		text += fmt.Sprintf("; there are no more than %s: %v", figures.Count(l.pool.Len(), "slab", "slabs"), err)
 	}
 	return text
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"testing"
-	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
 )
@@ -60,12 +59,5 @@ func TestRaggedBatchesStayWithinTheDefault(t *testing.T) {
 	}
 	if got := l.Stats().Slabs; got != 21 {
 		t.Errorf("%d slabs", got)
-	}
-}
-
-func TestBudgetIsNotZeroWhereNoMemoryIsLeft(t *testing.T) {
-	root := fstest.MapFS{"proc/meminfo": &fstest.MapFile{Data: []byte("MemAvailable: 0 kB\n")}}
-	if got := quarter(root); got != 1 {
-		t.Errorf("%d bytes, want 1", got)
 	}
 }

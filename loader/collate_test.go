@@ -62,7 +62,7 @@ func TestCollateStepsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	var want []string
 	for _, workers := range []int{0, 1, 2, 9} {
 		l := loadertest.New(t, &fake{n: 50}, loader.Workers(workers), loader.BatchSize(8), loader.Shuffle(true), loader.Seed(3),
-			loader.Memory(loader.Poison(loader.Heap{})), mixing())
+			loader.Poison(true), mixing())
 		got := mixed(t, l.Epoch(t.Context(), 0))
 		if want == nil {
 			want = got
@@ -191,7 +191,7 @@ func TestStepsReadRaggedFieldsAndKeepThem(t *testing.T) {
 
 func TestFieldsThatStepsMakeBeginAsZeros(t *testing.T) {
 	step := dataset.BatchFunc(func(_, _ dataset.Columns) error { return nil }, dataset.Field{Name: "made", Dtype: dataset.Float64})
-	l := loadertest.New(t, &fake{n: 9}, loader.BatchSize(2), loader.Collate(step), loader.Memory(loader.Poison(loader.Heap{})))
+	l := loadertest.New(t, &fake{n: 9}, loader.BatchSize(2), loader.Collate(step), loader.Poison(true))
 	for b, err := range l.Epochs(t.Context(), 0, 3) {
 		if err != nil {
 			t.Fatal(err)

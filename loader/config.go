@@ -24,6 +24,7 @@ type config struct {
 	auto      bool // whether workers is only the number to begin with
 	inFlight  int
 	memory    Allocator
+	poison    bool
 	budget    int // bytes of all slabs; without Auto or Budget it does not bind InFlight
 	help      bool
 	unordered bool
@@ -112,9 +113,6 @@ func (c *config) validate() error {
 	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
 	wrong(c.limit < 0, "OnError with the limit %d: want 0 or more, or NoLimit", c.limit)
 	wrong(c.memory == nil, "Memory(nil): want an Allocator")
-	if p, ok := c.memory.(slab.Poison); ok {
-		wrong(p.Allocator == nil, "Memory(Poison(nil)): want an Allocator")
-	}
 	wrong(c.set.sampler && c.sampler == nil, "Sampler(nil): want a Sampler")
 	wrong(c.set.sampler && c.shuffle, "Shuffle(true): cannot be given together with Sampler, which sets the order")
 	wrong(c.set.batchSampler && c.batchSampler == nil, "BatchSampler(nil): want a BatchSampler")
@@ -160,9 +158,6 @@ func (c *config) slabs(bytes int) int {
 	}
 	return min(prefetch*c.workers+1, max(c.least(), c.budget/max(bytes, 1)))
 }
-
-// elastic reports whether slabs are added while the loop waits.
-func (c *config) elastic() bool { return c.auto && !c.set.inFlight }
 
 // bytes is how many bytes the batches may take. InFlight alone bounds their number.
 func (c *config) bytes() int {

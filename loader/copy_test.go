@@ -16,11 +16,7 @@ import (
 func TestCopiesAndKeptBatchesOutliveTheLoader(t *testing.T) {
 	for _, poisoned := range []bool{false, true} {
 		memory := new(checked)
-		var a loader.Allocator = memory
-		if poisoned {
-			a = loader.Poison(memory)
-		}
-		l, err := loader.New(augmented(40), loader.Workers(3), loader.BatchSize(6), loader.Memory(a))
+		l, err := loader.New(augmented(40), loader.Workers(3), loader.BatchSize(6), loader.Memory(memory), loader.Poison(poisoned))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +83,7 @@ func TestBytesAreTheTensorsMemory(t *testing.T) {
 // TestPoisonShowsMemoryThatOutlivesItsBatch: without Poison, slices that are used
 // after their batch hold data of later batches. With Poison they do not hold data.
 func TestPoisonShowsMemoryThatOutlivesItsBatch(t *testing.T) {
-	l := loadertest.New(t, augmented(40), loader.Workers(0), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
+	l := loadertest.New(t, augmented(40), loader.Workers(0), loader.BatchSize(4), loader.Poison(true))
 	var x, indices, ends []int
 	var noise []float32
 	var words []uint16
@@ -130,7 +126,7 @@ func TestPoisonShowsElementsThatAreNotWritten(t *testing.T) {
 		dataset.Row[float64](dst, 0)[i%2] = 1
 		return nil
 	}}
-	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
+	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Poison(true))
 	for b := range l.Epoch(t.Context(), 0) {
 		for k, v := range loader.Values[float64](b, "x") {
 			if written := k%2 == k/2%2; written != !math.IsNaN(v) {

@@ -57,7 +57,7 @@ func ExampleBatch_Copy() {
 // A slice is used after its loop body by mistake. Poison shows that: its values are
 // NaN.
 func ExamplePoison() {
-	l, err := loader.New(squares(4), loader.BatchSize(2), loader.Workers(0), loader.Memory(loader.Poison(loader.Heap{})))
+	l, err := loader.New(squares(4), loader.BatchSize(2), loader.Workers(0), loader.Poison(true))
 	if err != nil {
 		log.Fatal(err)
 	}

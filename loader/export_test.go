@@ -45,6 +45,3 @@ func Options(options ...Option) Option {
 
 // Changes is how often Auto has changed the number of workers.
 func Changes(l *Loader) int { return l.chosen.Load().Changes }
-
-// BudgetOf is the bytes that all batches may take.
-func BudgetOf(l *Loader) int { return l.cfg.budget }

@@ -136,7 +136,7 @@ func (l *Loader) allocate() error {
 	}
 	c := &l.cfg
 	l.pool = slab.NewPool(slab.Config{
-		Spec: l.steps.Columns(), Memory: c.memory, Budget: c.bytes(), Least: c.least(),
+		Spec: l.steps.Columns(), Memory: c.memory, Poison: c.poison, Budget: c.bytes(), Least: c.least(),
 	}, rows)
 	bytes := l.pool.Bytes()
 	count := c.slabs(bytes)
@@ -146,7 +146,7 @@ func (l *Loader) allocate() error {
 	l.team = assemble.New(assemble.Config{
 		Dataset: l.ds, Service: c.service, Plans: l.plans, Pool: l.pool, Steps: l.steps, Workers: c.workers,
 		Seed: c.seed, Policy: assemble.Policy(c.policy), Help: c.help, Unordered: c.unordered,
-		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Measured: c.auto, Elastic: c.elastic(), Hooks: l.hooks(),
+		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Measured: c.auto, Elastic: c.auto && !c.set.inFlight, Hooks: l.hooks(),
 	})
 	var touching sync.WaitGroup
 	turns := make(chan struct{}, max(1, c.workers))

@@ -16,24 +16,24 @@ type Allocator interface {
 // Heap is the default Allocator: Go's own memory.
 type Heap struct{}
 
-// Alloc returns n zero bytes. It is an error if the machine has less memory, where that is known. Without this error Go
-// would end the program.
+// Alloc returns n zero bytes. It is an error if the machine has less memory, where that is known.
 func (Heap) Alloc(n int) ([]byte, error) { return slab.Heap{}.Alloc(n) }
 
 // Free leaves the memory to the garbage collector.
 func (Heap) Free([]byte) error { return nil }
 
-// Poison wraps an Allocator for tests. It fills memory with bytes 0xFF when it is allocated and when its batch is over.
-// Then floating-point numbers are NaN, unsigned integers have their largest value, and signed integers are -1, as are
-// the batch's indices and offsets.
-//
-//	l, err := loader.New(ds, loader.Memory(loader.Poison(loader.Heap{})))
-//
-// This shows two mistakes that otherwise often give right numbers by chance:
-//
-//   - a tensor or slice is used after its loop body, without [Batch.Keep] or
-//     [Batch.Copy],
-//   - a Reader leaves elements of its Slot unwritten.
-//
-// It costs the time of writing every batch once more.
-func Poison(a Allocator) Allocator { return slab.Poison{Allocator: a} }
+// Memory sets the Allocator of the batches' memory. The default is [Heap].
+func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
+
+// Poison, for tests, fills memory with bytes 0xFF when it is allocated and when its batch is over: floating-point
+// numbers are NaN then, and signed integers, the batch's indices and its offsets -1. So it shows that a tensor is used
+// after its loop body, without [Batch.Keep] or [Batch.Copy], and that a Reader leaves elements of its Slot unwritten.
+func Poison(on bool) Option { return Option{func(c *config) { c.poison = on }} }
+
+// Budget sets how many bytes the batches may take: all slabs and ragged fields, as [Stats].SlabBytes counts them. The
+// default is 2 GiB, or three slabs if these are larger. What Readers allocate does not count. Ragged fields count with
+// the size of the largest batch so far, so a larger one may exceed the budget by the difference. It is an error if the
+// slabs of [InFlight], or a single slab, take more.
+func Budget(bytes int) Option {
+	return Option{func(c *config) { c.budget = bytes; c.set.budget = true }}
+}

@@ -122,9 +122,6 @@ func OnError(p Policy, limit int) Option {
 // NoLimit allows any number of failures: see [OnError].
 const NoLimit = math.MaxInt
 
-// Memory sets the Allocator of the batches' memory. The default is [Heap].
-func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
-
 // Collate sets steps that change every batch once its samples are placed, such as transform.MixUp and
 // [dataset.BatchFunc]. The worker that completes the batch runs them, in the given order. Results do not depend on the
 // number of workers. The batch has the fields that the last step leaves: see [Loader.Spec].

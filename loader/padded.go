@@ -75,7 +75,7 @@ func (p padding) row(ends []int, r, length int) (at, n int) {
 // with pad. [PadTo], [PadToMultiple] and [PadLeft] change that, and [Mask] says where elements are. Padded panics if
 // the field is not ragged, or if T is not its dtype.
 //
-// The tensor's memory belongs to the batch. Another call for the same field reuses it.
+// The tensor has memory of its own, which stays valid after the loop body.
 func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOption) dataset.Tensor {
 	i := b.ragged(field)
 	f := b.job.Slab.Field(i)
@@ -83,7 +83,7 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 	joined, ends := b.job.Slab.Ragged(i)
 	p := newPadding(options)
 	length, size := p.of(ends, b.rows), f.Elements()
-	bytes := b.pad(i, false, b.rows*length*f.Bytes())
+	bytes := own(b.rows * length * f.Bytes())
 	values, padded := dense.Values[T](joined), dense.Values[T](bytes)
 	for r := range b.rows {
 		row := padded[r*length*size : (r+1)*length*size]
@@ -98,16 +98,13 @@ func Padded[T dataset.Element](b *Batch, field string, pad T, options ...PadOpti
 // Mask says where [Padded] with the same options has elements of the samples: it is a tensor of shape (Len(), length)
 // with true or 1 there, and false or 0 in the padding. An attention mask is Mask[int64]. Mask panics if the field is
 // not ragged.
-//
-// The tensor's memory belongs to the batch. Another call for the same field reuses it.
 func Mask[T bool | uint8 | int32 | int64 | float32](b *Batch, field string, options ...PadOption) dataset.Tensor {
 	i, p := b.ragged(field), newPadding(options)
 	_, ends := b.job.Slab.Ragged(i)
 	length := p.of(ends, b.rows)
 	dt := dataset.DtypeOf[T]()
-	bytes := b.pad(i, true, b.rows*length*dt.Size())
+	bytes := own(b.rows * length * dt.Size())
 	mask := dense.Values[T](bytes)
-	clear(mask)
 	for r := range b.rows {
 		at, n := p.row(ends, r, length)
 		fill(mask[r*length+at:r*length+at+n], one[T]())
@@ -115,9 +112,9 @@ func Mask[T bool | uint8 | int32 | int64 | float32](b *Batch, field string, opti
 	return dataset.NewTensor(dt, dataset.Shape{b.rows, length}, bytes)
 }
 
-// pad is memory for a padded field, or for its mask.
-func (b *Batch) pad(column int, mask bool, n int) []byte {
-	bytes, err := b.job.Slab.Pad(column, mask, n)
+// own is n zero bytes of Go's memory.
+func own(n int) []byte {
+	bytes, err := Heap{}.Alloc(n)
 	if err != nil {
 		panic(fmt.Errorf("loader: Padded: %w", err))
 	}

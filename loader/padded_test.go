@@ -46,7 +46,7 @@ func TestPaddingAndMaskFollowTheirOptions(t *testing.T) {
 		{[]loader.PadOption{loader.PadTo(2), loader.PadToMultiple(4), loader.PadLeft()}, dataset.Shape{3, 4},
 			[]int32{9, 9, 9, 1, 9, 9, 9, 9, 9, 9, 3, 3}, []int64{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1}},
 	} {
-		l := loadertest.New(t, lengths(nil, 1, 0, 3), loader.BatchSize(3), loader.Memory(loader.Poison(loader.Heap{})))
+		l := loadertest.New(t, lengths(nil, 1, 0, 3), loader.BatchSize(3), loader.Poison(true))
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)

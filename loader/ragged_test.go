@@ -98,7 +98,7 @@ func TestRaggedBatchesOfSimilarSizesAllocateNothing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				loader.Padded(b, "x", float32(0))
+				b.Tensor("x")
 			}
 		}
 		epoch(0)

@@ -39,8 +39,8 @@ type Stats struct {
 	Slabs     int   // number of slabs, each the memory of one batch
 	SlabBytes int64 // bytes of all slabs and ragged fields; after Close those that Close freed
 
-	// Tuning says what [Auto] has chosen, and why, such as "8 workers, 17 batches in flight within 2 GiB: 2 workers
-	// waited for 96% of their time". It is empty without Auto.
+	// Tuning says what [Auto] has chosen, and why, such as "8 workers: 2 workers waited for 96% of their time". It is
+	// empty without Auto.
 	Tuning string
 
 	// Ready is the number of complete batches that wait for the loop body. If it is near 0, the loop may soon wait for

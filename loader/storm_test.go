@@ -170,7 +170,7 @@ func storm(t *testing.T, r *rand.Rand) {
 	defer hung()
 	workers := r.IntN(6)
 	memory := new(checked)
-	options := append(stormOptions(n, r, workers), loader.Timeout(time.Duration(1+r.IntN(8))*time.Millisecond), loader.Memory(loader.Poison(memory)))
+	options := append(stormOptions(n, r, workers), loader.Timeout(time.Duration(1+r.IntN(8))*time.Millisecond), loader.Memory(memory), loader.Poison(true))
 	l, err := loader.New(newStormy(n, r, hang, workers), options...)
 	if err != nil {
 		t.Fatal(err)

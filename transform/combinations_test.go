@@ -154,7 +154,7 @@ func TestBatchesOfAllCombinationsAreTheSameForAnyWorkers(t *testing.T) {
 			return
 		}
 		for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {
-			sameForAnyWorkers(t, images(t, ds, list...), nil, loader.BatchSize(3), loader.OnError(policy, loader.NoLimit), loader.Memory(loader.Poison(loader.Heap{})))
+			sameForAnyWorkers(t, images(t, ds, list...), nil, loader.BatchSize(3), loader.OnError(policy, loader.NoLimit), loader.Poison(true))
 		}
 	})
 }

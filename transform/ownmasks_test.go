@@ -121,7 +121,7 @@ func TestOwnStepsThatChangeMasksAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameForAnyWorkers(t, x, nil, loader.BatchSize(3), loader.Memory(loader.Poison(loader.Heap{})))
+	sameForAnyWorkers(t, x, nil, loader.BatchSize(3), loader.Poison(true))
 	allocatesNothing(t, x)
 	deep, err := transform.Images(numbered(40), append([]transform.Item{transform.Depth16(3)}, list...)...)
 	if err != nil {

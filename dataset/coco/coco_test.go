@@ -127,7 +127,7 @@ func TestSamplesAreSortedByImage(t *testing.T) {
 	if ds.Len() != 3 || ds.Objects() != 3 {
 		t.Fatalf("%d images with %d objects, want 3 and 3", ds.Len(), ds.Objects())
 	}
-	for b, err := range loadertest.New(t, ds, loader.BatchSize(1), loader.Memory(loader.Poison(loader.Heap{}))).Epoch(t.Context(), 0) {
+	for b, err := range loadertest.New(t, ds, loader.BatchSize(1), loader.Poison(true)).Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

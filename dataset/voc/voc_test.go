@@ -42,7 +42,7 @@ func devkit(annotation string) fstest.MapFS {
 // wholeEpoch loads two samples as one batch, whose fields and offsets of boxes must be these.
 func wholeEpoch(t *testing.T, ds dataset.Dataset, want map[string]any, offsets []int) {
 	t.Helper()
-	l, err := loader.New(ds, loader.BatchSize(2), loader.Memory(loader.Poison(loader.Heap{})))
+	l, err := loader.New(ds, loader.BatchSize(2), loader.Poison(true))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,16 +63,12 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if t.on, err = net.Open(o.device, o.kernels); err != nil {
 		return nil, err
 	}
-	memory := loader.Allocator(t.on.Memory)
-	if o.poison {
-		memory = loader.Poison(memory)
-	}
 	t.trainLoader, err = loader.New(t.data.train, loader.BatchSize(o.batch), loader.Workers(o.workers),
-		loader.Shuffle(true), loader.Seed(o.seed), loader.Memory(memory))
+		loader.Shuffle(true), loader.Seed(o.seed), loader.Memory(t.on.Memory), loader.Poison(o.poison))
 	if err != nil {
 		return nil, err
 	}
-	t.validLoader, err = loader.New(t.data.valid, loader.BatchSize(o.batch), loader.Workers(o.workers), loader.Memory(memory))
+	t.validLoader, err = loader.New(t.data.valid, loader.BatchSize(o.batch), loader.Workers(o.workers), loader.Memory(t.on.Memory), loader.Poison(o.poison))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 // checkTensors compares a dataset's tensors with what its samples are made of.
 func checkTensors(t *testing.T, backend compute.Backend) {
 	t.Helper()
-	l := loadertest.New(t, numbered(10, -1), loader.BatchSize(4), loader.Workers(2), loader.Memory(loader.Poison(loader.Heap{})))
+	l := loadertest.New(t, numbered(10, -1), loader.BatchSize(4), loader.Workers(2), loader.Poison(true))
 	ds := newDataset(t, backend, l, gomlx.Inputs("image", "half"), gomlx.Labels("label", "truth"))
 	var batches []train.Batch
 	for b, err := range ds.Iter() {

@@ -57,7 +57,7 @@ const limit = 1 << 16
 // answered reads some batches of a service.
 func answered(t *testing.T, from answers) {
 	l, err := remote.Open(t.Context(), []string{"http://service"}, remote.HTTPClient(&http.Client{Transport: from}), remote.Retries(0), remote.Limit(limit),
-		remote.Loader(loader.Workers(1), loader.Memory(loader.Poison(loader.Heap{}))))
+		remote.Loader(loader.Workers(1), loader.Poison(true)))
 	if err != nil {
 		t.Fatal(err)
 	}

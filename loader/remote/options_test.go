@@ -13,7 +13,7 @@ import (
 
 func TestMemoryIsThatOfTheAllocator(t *testing.T) {
 	url := newReplica(t, samples(43), nil, serve.Loader(plan...))
-	l := open(t, []string{url}, remote.Loader(loader.Memory(loader.Poison(loader.Heap{})), loader.Unordered(true)))
+	l := open(t, []string{url}, remote.Loader(loader.Poison(true), loader.Unordered(true)))
 	seen := map[int]bool{}
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {

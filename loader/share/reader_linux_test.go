@@ -69,7 +69,7 @@ type reply struct {
 
 func served(t *testing.T, ctx context.Context, ds dataset.Dataset, m *Memory, options ...loader.Option) *reader {
 	t.Helper()
-	l, err := loader.New(ds, append([]loader.Option{loader.Memory(loader.Poison(m)), loader.BatchSize(4), loader.Workers(2)}, options...)...)
+	l, err := loader.New(ds, append([]loader.Option{loader.Memory(m), loader.Poison(true), loader.BatchSize(4), loader.Workers(2)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

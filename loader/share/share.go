@@ -82,7 +82,7 @@ func Info(name string, value any) Option {
 }
 
 // Serve gives the loader's batches to the process that started this one. The loader
-// must have been made with [loader.Memory] of m, or of a [loader.Poison] over m. Serve
+// must have been made with [loader.Memory] of m. Serve
 // returns nil when that process ends or closes its socket. It returns an error if ctx is
 // done, or if the reader sends a line that breaks the protocol. Errors of the loader,
 // such as a damaged file, are sent to the reader.

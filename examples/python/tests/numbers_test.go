@@ -84,7 +84,7 @@ func (s settings) dataset() dataset.Dataset {
 
 func (s settings) loader(memory loader.Allocator) (*loader.Loader, error) {
 	return loader.New(s.dataset(), loader.BatchSize(s.batch), loader.Workers(s.workers), loader.InFlight(s.slabs),
-		loader.Shuffle(s.shuffle), loader.Seed(s.seed), loader.DropLast(s.dropLast), loader.Memory(memory))
+		loader.Shuffle(s.shuffle), loader.Seed(s.seed), loader.DropLast(s.dropLast), loader.Memory(memory), loader.Poison(s.poison))
 }
 
 // serve is the program that Python starts.
@@ -98,11 +98,8 @@ func serve(arguments []string) error {
 	}
 	var memory share.Memory
 	allocator := loader.Allocator(&memory)
-	switch {
-	case s.wrong:
+	if s.wrong {
 		allocator = loader.Heap{}
-	case s.poison:
-		allocator = loader.Poison(&memory)
 	}
 	l, err := s.loader(allocator)
 	if err != nil {

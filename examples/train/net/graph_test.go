@@ -34,7 +34,7 @@ func noise(n int) dataset.Dataset {
 
 func newLoader(t testing.TB, n int) *loader.Loader {
 	t.Helper()
-	l, err := loader.New(noise(n), loader.BatchSize(rows), loader.Workers(2), loader.Memory(loader.Poison(loader.Heap{})))
+	l, err := loader.New(noise(n), loader.BatchSize(rows), loader.Workers(2), loader.Poison(true))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,6 @@ const (
 	opening
 	reporting
 	closing
-	allocating
 	fetching
 	naming
 	replacing
@@ -35,7 +34,7 @@ const (
 // purposes are the same in words, and the last one is that of placing a sample.
 var purposes = [...]string{
 	"drawing a batch", "finishing a batch", "calling a hook", "opening the dataset", "reporting a failure", "closing its Reader",
-	"allocating a slab", "fetching a batch", "naming a sample", "choosing another sample", "placing a sample",
+	"fetching a batch", "naming a sample", "choosing another sample", "placing a sample",
 }
 
 // doing is the purpose of a call, in words.
@@ -79,7 +78,6 @@ func (w *worker) exited(what int) {
 	err := fmt.Errorf("%s: %w", doing(int64(what)), errGoexit)
 	w.clock.Stop()
 	switch j := w.at.Load(); {
-	case what == allocating: // the pool has noted it, and needs no more workers
 	case j == nil && what == closing:
 		w.t.keepError(fmt.Errorf("loader: close dataset: %w", errGoexit))
 	case j == nil:

@@ -10,8 +10,7 @@ import (
 // What a worker does next is decided here, with the Team's mutex.
 
 // duty gives worker w a batch: the wanted one to help with, or a fresh one to prepare, or, if all slabs are taken, the
-// oldest one to help with. If no batch needs help, it may add a slab. It waits until there is a batch, and returns nil
-// when the loop stops.
+// oldest one to help with. It waits until there is a batch, and returns nil when the loop stops.
 func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
@@ -31,10 +30,6 @@ func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 		if j := l.toHelp(); j != nil {
 			l.wakeAnother()
 			return j, false
-		}
-		if l.lacks() {
-			l.addSlab(w)
-			continue
 		}
 		l.sleep(w)
 	}
@@ -62,6 +57,9 @@ func (l *Loop) sleep(w *worker) {
 		l.load.sleeps(begun, 1)
 	}
 	l.idle++
+	if l.lacks() {
+		l.notify()
+	}
 	l.work.Wait()
 	l.idle--
 	if l.t.cfg.Measured {
@@ -83,7 +81,7 @@ func (l *Loop) sleep(w *worker) {
 // wakeAnother wakes one idle worker if there is work for it. That worker wakes the next one, so that as many wake as
 // there is work for.
 func (l *Loop) wakeAnother() {
-	if l.idle > 0 && (l.cursor.More() && l.t.cfg.Pool.Room() || l.lacks() || l.toHelp() != nil) {
+	if l.idle > 0 && (l.cursor.More() && l.t.cfg.Pool.Room() || l.toHelp() != nil) {
 		l.work.Signal()
 	}
 }
@@ -121,18 +119,9 @@ func (l *Loop) open(w *worker) *Job {
 	return j
 }
 
-// lacks reports whether a worker is to allocate a slab.
-func (l *Loop) lacks() bool { return l.cursor.More() && l.fatal == nil && l.t.cfg.Pool.Lacks() }
-
-// addSlab allocates a slab, without the mutex.
-func (l *Loop) addSlab(w *worker) {
-	l.t.mu.Unlock()
-	defer l.t.mu.Lock()
-	w.at.Store(nil) // it works on no batch
-	w.guard(allocating, func() error {
-		l.t.cfg.Pool.Grow()
-		return nil
-	})
+// lacks reports whether Next, which waits, is to add a slab, because workers have nothing to do without.
+func (l *Loop) lacks() bool {
+	return l.t.cfg.Elastic && l.waiting && l.idle > 0 && l.cursor.More() && !l.t.cfg.Pool.Room() && l.toHelp() == nil
 }
 
 // prepared publishes the rows of a batch, or ends the loop with an error in its place. It reports whether there are
@@ -141,7 +130,6 @@ func (l *Loop) prepared(j *Job, err error) bool {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
 	if err != nil {
-		l.t.cfg.Pool.Filled(j.Slab)
 		j.Err, j.complete = err, true
 		l.fail(err)
 		return false
@@ -159,7 +147,6 @@ func (l *Loop) finish(j *Job) (awaited bool) {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
 	j.complete = true
-	l.t.cfg.Pool.Filled(j.Slab)
 	l.load.assembled += len(j.Slab.Indices)
 	awaited = l.waiting && (l.t.cfg.Unordered || len(l.inFlight) > 0 && l.inFlight[0] == j)
 	if awaited {

@@ -100,6 +100,8 @@ func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 			return j, err
 		case l.t.cfg.Workers == 0 && l.workInline():
 			continue
+		case l.addSlab():
+			continue
 		}
 		if timeout == nil && l.t.cfg.Timeout > 0 {
 			timer := time.NewTimer(l.t.cfg.Timeout)
@@ -115,6 +117,14 @@ func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 			return l.expired()
 		}
 	}
+}
+
+// addSlab adds a slab if that gives idle workers something to do.
+func (l *Loop) addSlab() bool {
+	l.t.mu.Lock()
+	lacks := l.lacks()
+	l.t.mu.Unlock()
+	return lacks && l.t.cfg.Pool.Grow()
 }
 
 // expired is the end of a wait that has taken as long as the Timeout. The batch may have come just then, as it may if
@@ -145,9 +155,6 @@ func (l *Loop) look() (j *Job, over bool, err error) {
 	}
 	if len(l.inFlight) == 0 {
 		l.starve()
-	}
-	if !l.waiting && l.t.cfg.Elastic {
-		l.t.cfg.Pool.Stretch()
 	}
 	l.waiting = true
 	l.want()
@@ -207,9 +214,6 @@ func (l *Loop) unwant() {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
 	l.waiting = false
-	if l.t.cfg.Elastic {
-		l.t.cfg.Pool.Settle()
-	}
 }
 
 // over reports whether no batch is left to begin. The Team's mutex is held.

@@ -209,7 +209,6 @@ func (t *Team) staff(workers int) {
 // then, too.
 func (t *Team) Release(j *Job) {
 	j.claims.Store(0) // an unfinished batch may have unclaimed rows
-	j.Slab.Spoil()
 	err := j.Slab.Vacate()
 	defer func() { // also if a hook ends the goroutine
 		t.keepError(errors.Join(err, t.cfg.Pool.Put(j.Slab)))

@@ -67,22 +67,6 @@ func alloc(memory Allocator, n int) ([]byte, error) {
 	return nil, errors.Join(err, memory.Free(b))
 }
 
-// Poison fills memory with bytes 0xFF when it is allocated and freed. A [Slab] of it does so when its batch is over.
-type Poison struct{ Allocator }
-
-// Alloc allocates poisoned memory.
-func (p Poison) Alloc(n int) ([]byte, error) {
-	b, err := p.Allocator.Alloc(n)
-	spoil(b)
-	return b, err
-}
-
-// Free poisons memory and frees it.
-func (p Poison) Free(b []byte) error {
-	spoil(b)
-	return p.Allocator.Free(b)
-}
-
 func spoil(b []byte) {
 	for i := range b {
 		b[i] = 0xff

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"math"
 	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -27,8 +26,9 @@ const Fewest = 3
 type Config struct {
 	Spec   dataset.Spec // of the columns
 	Memory Allocator
-	Budget int // bytes of all batches
-	Least  int // slabs that there are even if they exceed the budget
+	Poison bool // whether memory is filled with bytes 0xFF when it is allocated, and when its batch is over
+	Budget int  // bytes of all batches
+	Least  int  // slabs that there are even if they exceed the budget
 }
 
 // A Pool has the slabs of a loader.
@@ -36,31 +36,19 @@ type Pool struct {
 	Config
 	bytes  atomic.Int64 // of all slabs and ragged fields
 	ragged bool
-	used   [uses]atomic.Int32 // slabs by what they are used for, but for unused ones
 
 	mu      sync.Mutex
 	rows    int // of the largest slab
 	mean    int // bytes of ragged fields that batches have on average
 	largest int // bytes that those of the largest batch have used at once; 0 before the first one
-	all     []*Slab
+	slabs   int
 	free    []*Slab
-	bound   int // slabs that there may be now; 0 if none are to be added
-	making  bool
-	refused error // why there are no more slabs
+	filling int   // slabs that are taken and not delivered
+	out     int   // slabs that are delivered and not given back, or lost to a call that does not return
+	refused error // of the Allocator, by which there are no more slabs
 	closed  bool
 	held    int64 // bytes when it was closed
 }
-
-// What a slab is used for.
-type use int
-
-const (
-	unused use = iota
-	open       // it is being filled
-	full       // it is filled and not delivered
-	out        // it is delivered, or lost to a call that does not return
-	uses       // how many there are
-)
 
 // NewPool makes a pool without slabs. Each of them will have that many rows.
 func NewPool(c Config, rows int) *Pool {
@@ -85,7 +73,7 @@ func (p *Pool) Rows() int {
 func (p *Pool) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.all)
+	return p.slabs
 }
 
 // Held is the bytes of all slabs and ragged fields; of a pool that is closed those that it had then.
@@ -99,10 +87,11 @@ func (p *Pool) Held() int64 {
 }
 
 // Out is the number of slabs that are delivered and not given back, or lost.
-func (p *Pool) Out() int { return p.count(out) }
-
-// count is the number of slabs that are used for something.
-func (p *Pool) count(of use) int { return int(p.used[of].Load()) }
+func (p *Pool) Out() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out
+}
 
 // Add makes a slab. It calls the Allocator. A panic of it becomes an error.
 func (p *Pool) Add() (s *Slab, err error) {
@@ -123,22 +112,25 @@ func (p *Pool) adopt(s *Slab) bool {
 	if p.closed {
 		return false
 	}
-	p.all = append(p.all, s)
+	p.slabs++
 	p.free = append(p.free, s)
 	return true
 }
 
-// Limit is how many slabs there may be at most, if [Pool.Grow] adds some.
-func (p *Pool) Limit() int {
+// Grow adds a slab if all are in use and the budget has room for it. If the Allocator refuses, there will be no more.
+func (p *Pool) Grow() (grown bool) {
+	p.mu.Lock()
+	room := len(p.free) == 0 && p.refused == nil && Bytes(p.Spec, p.rows) <= p.Budget-int(p.bytes.Load())
+	p.mu.Unlock()
+	if !room {
+		return false
+	}
+	_, err := p.Add()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.refused != nil {
-		return len(p.all)
-	}
-	return p.most()
+	p.refused = err
+	return err == nil
 }
-
-func (p *Pool) most() int { return max(p.Least, p.Budget/max(Bytes(p.Spec, p.rows), 1)) }
 
 // Refused is why the Allocator has refused another slab, if it has.
 func (p *Pool) Refused() error {
@@ -147,53 +139,14 @@ func (p *Pool) Refused() error {
 	return p.refused
 }
 
-// Stretch lets [Pool.Grow] add as many slabs as there are, until [Pool.Settle].
-func (p *Pool) Stretch() {
+// Limit is how many slabs there may be at most with [Pool.Grow].
+func (p *Pool) Limit() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bound = 2 * len(p.all)
-}
-
-// Settle says that no slabs are to be added.
-func (p *Pool) Settle() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.bound = 0
-}
-
-// Lacks reports whether [Pool.Grow] is to be called if there is work for one more slab.
-func (p *Pool) Lacks() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.lacks()
-}
-
-func (p *Pool) lacks() bool {
-	switch {
-	case p.refused != nil || p.making || len(p.free) > 0 || len(p.all) >= p.bound:
-		return false
-	case len(p.all) < p.Least:
-		return true
+	if p.refused != nil {
+		return p.slabs
 	}
-	return Bytes(p.Spec, p.rows) <= p.Budget-int(p.bytes.Load())
-}
-
-// Grow adds a slab if the pool lacks one. If the Allocator refuses, there will be no more.
-func (p *Pool) Grow() {
-	p.mu.Lock()
-	if !p.lacks() {
-		p.mu.Unlock()
-		return
-	}
-	p.making = true
-	p.mu.Unlock()
-	err := errors.New("runtime.Goexit was called")
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.making, p.refused = false, err
-	}()
-	_, err = p.Add()
+	return max(p.slabs, p.Budget/max(Bytes(p.Spec, p.rows), 1))
 }
 
 // Room reports whether there is a slab for another batch. Ragged fields count too, as soon as their sizes are known:
@@ -208,7 +161,7 @@ func (p *Pool) room() bool {
 	switch {
 	case len(p.free) == 0:
 		return false
-	case !p.ragged || p.count(open)+p.count(full) < max(1, p.Least-1): // one more is in the loop body
+	case !p.ragged || p.filling < max(1, p.Least-1): // one more is in the loop body
 		return true
 	}
 	return p.fits()
@@ -222,24 +175,18 @@ func (p *Pool) fits() bool {
 		return false // the size of batches is not known before the first one is complete
 	}
 	largest := p.largest + p.largest/8 // later ones may be a little larger
-	fixed := Product(len(p.all), Bytes(p.Spec, p.rows))
-	return Product(len(p.all)-len(p.free)+1, largest) <= p.Budget-fixed
+	fixed := Product(p.slabs, Bytes(p.Spec, p.rows))
+	return Product(p.slabs-len(p.free)+1, largest) <= p.Budget-fixed
 }
 
-// notes notes how many bytes the ragged fields of a batch have.
-func (p *Pool) notes(joined int) {
+// notes notes how many bytes the ragged fields of a batch have, and how many they have used at once.
+func (p *Pool) notes(joined, used int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.mean == 0 {
 		p.mean = joined
 	}
 	p.mean += (min(joined, 2*p.mean) - p.mean) / 16 // so that a few very large ones hardly count
-}
-
-// peaks notes how many bytes those of a batch have used at once.
-func (p *Pool) peaks(used int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.largest = max(p.largest, used, 1)
 }
 
@@ -250,67 +197,26 @@ func (p *Pool) typical() int {
 	return p.mean + p.mean/8
 }
 
-// enough is how many bytes a slab keeps for ragged fields, and for padded ones: a few times what batches need on
-// average, or nothing if all is more than the budget allows.
-func (p *Pool) enough() (most, padded int) {
+// enough is how many bytes a slab keeps for ragged fields: a few times what batches need on average, or nothing if all
+// is more than the budget allows.
+func (p *Pool) enough() int {
 	const small = 16 << 10 // is cheaper to keep than to free
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bytes.Load() > int64(p.Budget) {
-		return 0, 0
+		return 0
 	}
-	return small + 2*p.mean, small + 16*p.mean
+	return small + 2*p.mean
 }
 
-// alloc allocates n bytes, more than 0, and counts them. If they exceed the budget, free slabs give back the memory of
-// their ragged fields before.
-func (p *Pool) alloc(memory Allocator, n int) (b []byte, err error) {
-	for s := p.spare(n); s != nil && err == nil; s = p.spare(n) {
-		err = p.lighten(s)
-	}
-	if err == nil {
-		b, err = alloc(memory, n)
-	}
+// alloc allocates n bytes, more than 0, and counts them.
+func (p *Pool) alloc(memory Allocator, n int) ([]byte, error) {
+	b, err := alloc(memory, n)
 	p.bytes.Add(int64(len(b)))
+	if p.Poison {
+		spoil(b)
+	}
 	return b, err
-}
-
-// lighten frees the memory of a spare slab for ragged fields, and puts it back, to be taken last, also if Free panics.
-// If the pool was closed meanwhile, it frees the slab.
-func (p *Pool) lighten(s *Slab) (err error) {
-	defer func() {
-		if !p.restore(s) {
-			err = errors.Join(err, s.free())
-		}
-	}()
-	return s.freeRagged()
-}
-
-// restore puts a spare slab back unless the pool is closed.
-func (p *Pool) restore(s *Slab) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return false
-	}
-	p.free = slices.Insert(p.free, 0, s)
-	return true
-}
-
-// spare removes a free slab with memory for ragged fields if n more bytes exceed the budget, or returns nil.
-func (p *Pool) spare(n int) *Slab {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bytes.Load()+int64(n) <= int64(p.Budget) {
-		return nil
-	}
-	for i, s := range p.free {
-		if s.arena.total > 0 || slices.ContainsFunc(s.ragged, func(c ragged) bool { return c.block != nil || c.padded != nil || c.mask != nil }) {
-			p.free = slices.Delete(p.free, i, i+1)
-			return s
-		}
-	}
-	return nil
 }
 
 // dispose frees memory, which counts no longer, even if Free panics.
@@ -319,19 +225,21 @@ func (p *Pool) dispose(memory Allocator, b []byte) error {
 		return nil
 	}
 	p.bytes.Add(-int64(len(b)))
+	if p.Poison {
+		spoil(b)
+	}
 	return memory.Free(b)
 }
 
-// Take takes a slab for a batch, or nil if there is no room.
+// Take takes a slab for a batch, or nil if there is no room. The one that was freed last is taken first.
 func (p *Pool) Take() *Slab {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.room() {
 		return nil
 	}
-	s := p.pop()
-	p.change(s, open)
-	return s
+	p.filling++
+	return p.pop()
 }
 
 // pop removes a free slab. There must be one.
@@ -342,17 +250,13 @@ func (p *Pool) pop() *Slab {
 	return s
 }
 
-// Filled notes that a slab is filled, or will not be.
-func (p *Pool) Filled(s *Slab) { p.change(s, full) }
-
 // Delivered notes that a slab is delivered, or lost.
-func (p *Pool) Delivered(s *Slab) { p.change(s, out) }
-
-// change changes what a slab is used for. Only who has the slab calls it.
-func (p *Pool) change(s *Slab, to use) {
-	p.used[s.use].Add(-1)
-	p.used[to].Add(1)
-	s.use = to
+func (p *Pool) Delivered(s *Slab) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.delivered = true
+	p.filling--
+	p.out++
 }
 
 // grew notes that there is a slab with that many rows.
@@ -362,44 +266,56 @@ func (p *Pool) grew(rows int) {
 	p.rows = max(p.rows, rows)
 }
 
-// Put takes back a slab that was vacated. If the pool is closed, or has more memory than the budget allows, or will
-// when all slabs have had the largest batch, memory goes back to the Allocator.
+// Put takes back a slab that was vacated. If the pool is closed, its memory goes back to the Allocator. If all is more
+// than the budget allows, that of the ragged fields of all free slabs does.
 func (p *Pool) Put(s *Slab) error {
-	p.mu.Lock()
-	p.change(s, unused)
-	closed := p.closed
-	if !closed {
-		p.free = append(p.free, s)
-	}
-	excessive := Product(len(p.all), Bytes(p.Spec, p.rows)) > p.Budget
-	p.mu.Unlock()
-	switch {
-	case closed:
+	over := p.bytes.Load() > int64(p.Budget)
+	idle, closed := p.put(s, over)
+	if closed {
 		return s.free()
-	case excessive:
-		return p.shrink()
 	}
-	return nil
-}
-
-// shrink frees the slabs for which the budget has no room.
-func (p *Pool) shrink() (err error) {
-	for s := p.surplus(); s != nil; s = p.surplus() {
-		err = errors.Join(err, s.free())
+	var err error
+	for _, s := range idle {
+		err = errors.Join(err, p.lighten(s))
 	}
 	return err
 }
 
-// surplus removes a free slab for which there is no room, or returns nil.
-func (p *Pool) surplus() *Slab {
+// put adds a slab to the free ones, or, if over, removes all of them for the caller to lighten.
+func (p *Pool) put(s *Slab, over bool) (idle []*Slab, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || len(p.all) <= p.most() || len(p.free) == 0 {
-		return nil
+	if s.delivered {
+		s.delivered = false
+		p.out--
+	} else {
+		p.filling--
 	}
-	s := p.pop()
-	p.all = slices.DeleteFunc(p.all, func(o *Slab) bool { return o == s })
-	return s
+	if p.closed {
+		return nil, true
+	}
+	p.free = append(p.free, s)
+	if p.ragged && over {
+		idle, p.free = p.free, nil
+	}
+	return idle, false
+}
+
+// lighten frees the memory of a slab for ragged fields, and puts it back, also if Free panics. If the pool was closed
+// meanwhile, it frees the slab.
+func (p *Pool) lighten(s *Slab) (err error) {
+	defer func() {
+		p.mu.Lock()
+		closed := p.closed
+		if !closed {
+			p.free = append(p.free, s)
+		}
+		p.mu.Unlock()
+		if closed {
+			err = errors.Join(err, s.free())
+		}
+	}()
+	return s.freeRagged()
 }
 
 // Shut says that slabs that are put from now on are freed.

@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,8 +17,6 @@ type ragged struct {
 	block  []byte         // memory for values; kept from batch to batch
 	values []byte         // all rows joined, at the beginning of block
 	ends   []int          // offsets in elements: row r is [ends[r], ends[r+1])
-	padded []byte         // made by Pad, in Go's memory; kept, too
-	mask   []byte         // likewise
 }
 
 // reserve makes room for that many rows. Their memory comes from a source.
@@ -32,23 +29,21 @@ func (c *ragged) reserve(rows int, from slots.Source) {
 
 // free gives back the memory that is kept from batch to batch.
 func (c *ragged) free(p *Pool) error {
-	block, padded, mask := c.block, c.padded, c.mask
-	c.block, c.padded, c.mask = nil, nil, nil
-	return errors.Join(p.dispose(p.Memory, block), p.dispose(Heap{}, padded), p.dispose(Heap{}, mask))
+	block := c.block
+	c.block = nil
+	return p.dispose(p.Memory, block)
 }
 
-// grow makes a block that is kept at least n bytes long. Its content is lost.
-func (p *Pool) grow(block *[]byte, memory Allocator, n int) error {
-	if n <= len(*block) {
+// grow makes the block at least n bytes long. Its content is lost.
+func (c *ragged) grow(p *Pool, n int) error {
+	if n <= len(c.block) {
 		return nil
 	}
-	old := *block
-	*block = nil
-	if err := p.dispose(memory, old); err != nil {
+	if err := c.free(p); err != nil {
 		return err
 	}
-	b, err := p.alloc(memory, align(n+n/8)) // a little more, so that it fits later batches too
-	*block = b
+	b, err := p.alloc(p.Memory, align(n+n/8)) // a little more, so that it fits later batches too
+	c.block = b
 	return err
 }
 
@@ -79,7 +74,7 @@ func (s *Slab) CheckRow(row int) error {
 // the caller writes.
 func (s *Slab) Fill(column, rows, n int) (values []byte, ends []int, err error) {
 	c := &s.ragged[column]
-	if err := s.pool.grow(&c.block, s.pool.Memory, n); err != nil {
+	if err := c.grow(s.pool, n); err != nil {
 		return nil, nil, fmt.Errorf("%d bytes of field %q: %w", n, s.pool.Spec[column].Name, err)
 	}
 	c.filled = true
@@ -97,19 +92,21 @@ func (s *Slab) Ragged(column int) (values []byte, ends []int) {
 
 // Pack joins the first rows of every ragged field and gives back the memory of the single rows.
 func (s *Slab) Pack(rows int) error {
-	joined := 0
+	if !s.pool.ragged {
+		return nil
+	}
+	joined, used := 0, s.arena.total
 	for i, f := range s.pool.Spec {
 		if c := &s.ragged[i]; f.Ragged {
 			if err := c.pack(f, rows, s.pool); err != nil {
 				return err
 			}
 			joined += len(c.values)
+			used += len(c.block)
 		}
 	}
-	s.pool.notes(joined)
-	s.pool.peaks(s.used())
-	most, _ := s.pool.enough()
-	s.arena.reset(most)
+	s.pool.notes(joined, used)
+	s.arena.reset(s.pool.enough())
 	return nil
 }
 
@@ -122,7 +119,7 @@ func (c *ragged) pack(f dataset.Field, rows int, p *Pool) error {
 	for r := range rows {
 		total += len(c.rows[r].Bytes())
 	}
-	if err := p.grow(&c.block, p.Memory, total); err != nil {
+	if err := c.grow(p, total); err != nil {
 		return fmt.Errorf("%d bytes of field %q: %w", total, f.Name, err)
 	}
 	c.values = c.block[:0]
@@ -135,30 +132,6 @@ func (c *ragged) pack(f dataset.Field, rows int, p *Pool) error {
 		c.rows[r].Drop()
 	}
 	return nil
-}
-
-// Pad returns n bytes of memory for a padded ragged field, or for its mask. Another call reuses it. The error is that
-// of memory.
-func (s *Slab) Pad(column int, mask bool, n int) ([]byte, error) {
-	block := &s.ragged[column].padded
-	if mask {
-		block = &s.ragged[column].mask
-	}
-	if err := s.pool.grow(block, Heap{}, n); err != nil {
-		return nil, err
-	}
-	s.pool.peaks(s.used())
-	return (*block)[:n:n], nil
-}
-
-// used is how many bytes the slab has for ragged fields, padded ones included.
-func (s *Slab) used() int {
-	total := s.arena.total
-	for i := range s.ragged {
-		c := &s.ragged[i]
-		total += len(c.block) + len(c.padded) + len(c.mask)
-	}
-	return total
 }
 
 // An arena holds a batch's ragged rows until they are joined. A row is a piece of one of a few chunks, in Go's memory. If

@@ -17,15 +17,15 @@ type Slab struct {
 	Indices []int   // of the samples of the batch
 	Draws   []int64 // their places in the global order
 
-	pool    *Pool
-	use     use // changed by who has the slab
-	rows    int // capacity
-	block   []byte
-	fields  []*slots.Field // shared by the cells of a field
-	columns []slots.Column // of fields of fixed size
-	offsets []int          // where each column begins in block
-	ragged  []ragged       // of ragged fields
-	arena   arena          // memory of ragged rows, until the batch is complete
+	pool      *Pool
+	delivered bool // guarded by the Pool's mutex
+	rows      int  // capacity
+	block     []byte
+	fields    []*slots.Field // shared by the cells of a field
+	columns   []slots.Column // of fields of fixed size
+	offsets   []int          // where each column begins in block
+	ragged    []ragged       // of ragged fields
+	arena     arena          // memory of ragged rows, until the batch is complete
 }
 
 // maxBytes is the largest size of a slab. No product of rows and bytes overflows.
@@ -66,7 +66,7 @@ func newSlab(p *Pool, rows int) (*Slab, error) {
 // Touch writes to every page, so that the system maps it now and not while a batch is filled.
 func (s *Slab) Touch() {
 	const page = 4096
-	if _, poisoned := s.pool.Memory.(Poison); poisoned {
+	if s.pool.Poison {
 		return // it has touched the memory
 	}
 	for i := 0; i < len(s.block); i += page {
@@ -205,17 +205,15 @@ func (s *Slab) Clone(rows int) (*Slab, error) {
 	return c, nil
 }
 
-// Spoil fills the memory of a batch that is over, if it comes from [Poison].
-func (s *Slab) Spoil() {
-	if _, poisoned := s.pool.Memory.(Poison); !poisoned {
+// spoil fills the memory of a batch that is over, if the pool poisons memory.
+func (s *Slab) spoil() {
+	if !s.pool.Poison {
 		return
 	}
 	spoil(s.block)
 	for i := range s.ragged {
 		c := &s.ragged[i]
 		spoil(c.block)
-		spoil(c.padded)
-		spoil(c.mask)
 		for r := range c.ends {
 			c.ends[r] = -1
 		}
@@ -228,14 +226,15 @@ func (s *Slab) Spoil() {
 // Vacate forgets the batch. The memory of its ragged fields is kept for the next one, unless it is much more than
 // batches need on average, or all is more than the budget allows.
 func (s *Slab) Vacate() (err error) {
-	most, padded := s.pool.enough()
+	s.spoil()
+	most := s.pool.enough()
 	s.arena.reset(most)
 	for i := range s.ragged {
 		c := &s.ragged[i]
 		for r := range c.rows {
 			c.rows[r].Drop()
 		}
-		if len(c.block) > most || len(c.padded)+len(c.mask) > padded {
+		if len(c.block) > most {
 			err = errors.Join(err, c.free(s.pool))
 		}
 		c.values, c.filled = nil, false

@@ -25,7 +25,7 @@ func BenchmarkPhotos(b *testing.B) {
 				compare(b, ds.Len(), side{"images", func() time.Duration {
 					n++
 					took := epoch(b, l, n)
-					firsts = append(firsts, l.Stats().Wait.First)
+					firsts = append(firsts, l.Stats().FirstWait)
 					return took
 				}})
 				b.ReportMetric(median(firsts).Seconds()*1000, "ms-to-first-batch")

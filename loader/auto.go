@@ -20,10 +20,16 @@ import (
 // What was learned is kept from loop to loop, and [Stats.Tuning] says what was chosen, and why.
 const Auto = math.MinInt32
 
-// automatic fills in what Auto implies.
+// automatic fills in what Auto and Workers(0) imply.
 func (c *config) automatic(processors int) {
-	if c.workers == Auto {
+	switch c.workers {
+	case Auto:
 		c.auto, c.workers = true, processors
+	case 0:
+		c.workers = 1
+		if !c.set.inFlight {
+			c.inFlight, c.set.inFlight = 1, true
+		}
 	}
 }
 
@@ -38,8 +44,12 @@ type gauge struct {
 	batch  int           // batches delivered since then
 	last   assemble.Reading
 	used   time.Duration // processor time that the program had had, or waited for, at the last reading
-	looked time.Time     // when the wait for processors was read, at the last decision
+	queued time.Duration // what of it was waiting, at looked
+	looked time.Time
 }
+
+// lookAgain is how often the wait for processors is read, in slices: it takes 16 µs per thread.
+const lookAgain = 5
 
 // usualSlice is the shortest time between two readings.
 const usualSlice = 20 * time.Millisecond
@@ -90,10 +100,16 @@ func (g *gauge) waits() {
 
 // measure adds what has happened since the last reading to the window, for the tuner to decide.
 func (g *gauge) measure(now time.Time) {
-	l, had := g.l, g.l.meter.now()
-	next, last := g.loop.Read(now), g.last
-	used := had.used + had.queued - g.used
-	g.last, g.used = next, had.used+had.queued
+	l := g.l
+	looks := now.Sub(g.looked) >= lookAgain*l.cfg.slice
+	if looks {
+		queued, _ := l.cfg.processorWait()
+		g.queued, g.looked = max(queued, g.queued), now // it is less when threads have ended
+	}
+	used, timed := l.cfg.processTime()
+	used += g.queued
+	next, last, had := g.loop.Read(now), g.last, g.used
+	g.last, g.used = next, used
 	waited, batches := g.waited, g.batch
 	g.waited, g.batch = 0, 0
 	if !last.Valid || !next.Valid {
@@ -108,13 +124,12 @@ func (g *gauge) measure(now time.Time) {
 		Reads:   next.Reads - last.Reads,
 		Reading: next.Reading - last.Reading,
 		Staged:  next.Staged - last.Staged,
-		Used:    used,
-		Timed:   had.known,
+		Used:    used - had,
+		Timed:   timed,
 	})
-	if had.looked.Equal(g.looked) {
+	if !looks {
 		return // a window ends when the wait for processors was read, as it has begun
 	}
-	g.looked = had.looked
 	limits := tune.Limits{Processors: runtime.GOMAXPROCS(0), Workers: min(tune.Most, l.most(), next.Epoch), Rows: l.pool.Rows()}
 	if l.cfg.decide(l.tuner, g.window, limits) {
 		g.window = tune.Window{}

@@ -61,7 +61,7 @@ type tolerance struct {
 // observed is who observes the loader.
 type observed struct {
 	trace     Trace // the hooks of all observers, without LoaderMade and LoaderClosed
-	observers []observer
+	observers []Trace
 }
 
 // measured is where the loader's measurements come from. Tests set it.
@@ -150,11 +150,8 @@ func (c *config) least() int {
 
 // slabs is the number of slabs, if one has that many bytes.
 func (c *config) slabs(bytes int) int {
-	switch {
-	case c.set.inFlight:
+	if c.set.inFlight {
 		return c.inFlight
-	case c.workers == 0:
-		return 1
 	}
 	return min(prefetch*c.workers+1, max(c.least(), c.budget/max(bytes, 1)))
 }
@@ -209,9 +206,6 @@ func (c *config) planned(ds dataset.Dataset) plan.Options {
 	o := plan.Options{Len: ds.Len, Sampler: c.sampler, Size: c.batchSize, DropLast: c.dropLast, Batches: c.batchSampler, Seed: c.seed}
 	if c.service != nil { // a nil assemble.Service is not a nil plan.Service
 		o.Service = c.service
-	}
-	if r := c.ranks; r != nil {
-		o.Share = &plan.Share{Rank: r.rank, World: r.world, Mode: r.mode, Own: c.set.sampler}
 	}
 	return o
 }

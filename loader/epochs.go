@@ -6,26 +6,19 @@ import (
 	"iter"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
-// Epoch loops over the batches of one epoch.
+// Epoch loops over the batches of one epoch, which is 0 or more. A batch belongs to the loop body; after that its memory
+// is reused, unless [Batch.Keep] was called.
 //
-// A batch, with its tensors and slices, belongs to the loop body. After that its memory is reused, unless [Batch.Keep]
-// was called.
+// An error comes with a nil batch and ends the loop. It comes in the place of its batch, after all earlier batches: a
+// [SampleError] for a sample that cannot be placed, unless [OnError] says otherwise. If ctx is done, the loop ends with
+// an error that wraps the cause.
 //
-// An error comes with a nil batch and ends the loop. A loop that asks for the batch alone, for batch := range, does not
-// see it. It comes in the place of its batch, after all earlier batches. A sample that cannot be placed gives a
-// [SampleError], unless [OnError] says otherwise. If ctx is done, the loop ends with an error that wraps the cause,
-// even after the last batch.
-//
-// When the loop has ended, by break, error, cancelled context or panic, all its workers have ended too. Only calls of
-// user code that last longer than a [Timeout] may still run, and a sampler that plans the next epoch. [Loader.Close]
-// waits for both.
-//
-// Epochs count from 0 to [math.MaxInt]-1. Another number is an error.
+// When the loop has ended, in any way, all its workers have ended too, but for calls of user code that last longer than
+// a [Timeout]. A sampler may still plan the next epoch; [Loader.Close] waits for it.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return l.Epochs(ctx, epoch, epoch+1) // From refuses epoch math.MaxInt, for which this overflows
 }
@@ -56,7 +49,7 @@ func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Bat
 			yield(nil, l.public(err))
 			return
 		}
-		d := &delivery{l: l, loop: loop, from: from, begun: time.Now(), gauge: newGauge(l, loop)}
+		d := &delivery{l: l, loop: loop, from: from, until: until, begun: time.Now(), gauge: newGauge(l, loop)}
 		defer d.end()
 		d.run(yield)
 	}
@@ -67,6 +60,7 @@ type delivery struct {
 	l       *Loader
 	loop    *assemble.Loop
 	from    plan.Position
+	until   int // the epoch before which it ends
 	begun   time.Time
 	gauge   *gauge // nil without Auto
 	failed  int    // samples that failed in batches that the loop has reached
@@ -85,16 +79,16 @@ func (d *delivery) run(yield func(*Batch, error) bool) {
 	l := d.l
 	l.counts.loops(since)
 	defer l.counts.loops(time.Time{})
-	l.meter.begin()
-	defer l.meter.end()
 	d.loop.Start()
 	for {
 		j, err := d.loop.Next(d.gauge.ticks(), d.gauge.waits)
 		if j == nil {
-			if err != nil {
+			switch {
+			case err != nil:
 				yield(nil, l.public(err))
-			} else {
-				l.counts.vacant(d.vacancy())
+			case d.batches == 0 && d.from.Draw == 0 && d.from.Epoch < d.until:
+				why := l.vacancy(d.failed)
+				l.counts.add(func(s *Stats) { s.noBatch = why })
 			}
 			return
 		}
@@ -127,7 +121,7 @@ func (d *delivery) outcome(j *assemble.Job) (emptied bool, err error) {
 		last := (*SampleError)(j.Failures[len(j.Failures)-1])
 		return false, fmt.Errorf("loader: %d samples failed, OnError allows %d; the last: %w", d.failed, limit, last)
 	case j.Rows == 0 && j.Err == nil:
-		d.l.counts.emptied()
+		d.l.counts.add(func(s *Stats) { s.Emptied++ })
 		return true, nil
 	}
 	return false, d.l.public(j.Err)
@@ -151,7 +145,7 @@ func (d *delivery) deliver(j *assemble.Job, err error, waited time.Duration, beg
 		b = nil
 	} else {
 		d.batches++
-		d.l.counts.delivered(j.Rows)
+		d.l.counts.add(func(s *Stats) { s.Batches++; s.Samples += int64(j.Rows) })
 	}
 	goesOn = yield(b, err)
 	ended = time.Now()
@@ -159,19 +153,4 @@ func (d *delivery) deliver(j *assemble.Job, err error, waited time.Duration, beg
 		trace.BatchEnded(info, ended.Sub(begun))
 	}
 	return goesOn && err == nil, ended
-}
-
-// vacancy says why the loop, which has ended by itself, had no batch. It is empty if the loop had one, or none to look
-// for.
-func (d *delivery) vacancy() string {
-	first := d.loop.First()
-	switch {
-	case d.batches > 0 || d.from.Draw > 0:
-		return ""
-	case d.failed > 0:
-		return fmt.Sprintf("no batch: %s failed, and Skip left them out: look at Failures", figures.Count(d.failed, "sample", "samples"))
-	case first == nil:
-		return ""
-	}
-	return d.l.plans.Vacancy(first)
 }

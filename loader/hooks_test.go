@@ -256,22 +256,6 @@ func TestLoaderIsNotMadeIfItsHookFails(t *testing.T) {
 	}
 }
 
-func TestALoaderThatItsHookClosesIsNotMade(t *testing.T) {
-	var got journal
-	memory := new(checked)
-	closes := func(name string) func() error { return func() error { got.note("%s closed", name); return nil } }
-	_, err := loader.New(&fake{n: 8}, loader.Memory(memory),
-		loader.Observe(loader.Trace{LoaderClosed: closes("first")}),
-		loader.Observe(loader.Trace{LoaderMade: func(l *loader.Loader) error { return l.Close() }, LoaderClosed: closes("second")}),
-		loader.Observe(loader.Trace{LoaderMade: func(*loader.Loader) error { got.note("third made"); return nil }, LoaderClosed: closes("third")}))
-	if !errors.Is(err, loader.ErrClosed) {
-		t.Errorf("got %v, want ErrClosed", err)
-	}
-	if want := []string{"first closed", "second closed"}; len(memory.out) != 0 || !slices.Equal(got.lines, want) {
-		t.Errorf("%d slabs are not freed, got %q, want %q", len(memory.out), got.lines, want)
-	}
-}
-
 // TestObserversAreClosedIfAnEarlierOnePanics: a file that is not ended would be lost.
 func TestObserversAreClosedIfAnEarlierOnePanics(t *testing.T) {
 	closed := false

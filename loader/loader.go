@@ -68,12 +68,9 @@ type Loader struct {
 	chosen atomic.Pointer[tune.Choice] // the tuner's, for anybody to read
 
 	counts counts
-	meter  meter
 
-	mu        sync.Mutex // guards the fields below; no code of the user runs under it
-	closed    bool
-	announced int  // number of observers whose LoaderMade has succeeded before parted was set
-	parted    bool // whether Close calls, or has called, LoaderClosed of those
+	closed    atomic.Bool
+	announced int // number of observers whose LoaderMade has succeeded
 }
 
 // New makes a loader. It allocates the memory of all batches in flight, so that loops need not. Its error lists
@@ -122,9 +119,7 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 		return nil, err
 	}
 	cfg.chosen(ds)
-	l := &Loader{ds: ds, cfg: cfg, steps: steps, plans: plan.New(cfg.planned(ds))}
-	l.meter.used, l.meter.queued, l.meter.slice = cfg.processTime, cfg.processorWait, cfg.slice
-	return l, nil
+	return &Loader{ds: ds, cfg: cfg, steps: steps, plans: plan.New(cfg.planned(ds))}, nil
 }
 
 // allocate makes the workers and the slabs, and touches the slabs' memory, in as many goroutines as there are workers.
@@ -166,21 +161,15 @@ func (l *Loader) allocate() error {
 	return nil
 }
 
-// Close ends the loop that runs, if any, and waits for its workers. Then it frees the loader's memory and closes the
-// dataset's Readers. The loop that it ends and all later ones get [ErrClosed]. Calling Close again does nothing.
+// Close ends the loop that runs, if any, waits for its workers, frees the loader's memory and closes the dataset's
+// Readers. The loop that it ends and all later ones get [ErrClosed]. Calling Close again does nothing. A batch that the
+// loop body uses or that is kept stays valid, and its memory is freed when it is no longer used.
 //
-// A batch that the loop body uses or that is kept stays valid. Its memory is freed when the batch is no longer used.
-//
-// Close waits for the samples that are being placed, so Place must not call it. Calls of user code may still run after
-// their loop has ended. With a [Timeout], Close waits no longer than that for them and for the Close of all other
-// Readers, which it calls at the same time. If some of these calls have not returned by then, it returns a
-// [TimeoutError]. The memory that they use is freed when they return, so the [Allocator] must outlive them.
+// Place must not call Close, which waits for it. With a [Timeout] it waits for all calls of user code no longer than
+// that, and then returns a [TimeoutError]. The memory that they use is freed when they return, so the [Allocator] must
+// outlive them.
 func (l *Loader) Close() error {
-	l.mu.Lock()
-	closed := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if closed {
+	if l.closed.Swap(true) {
 		return nil
 	}
 	left, err := l.team.Close()

@@ -15,9 +15,7 @@ type Option struct{ set func(*config) }
 // Workers sets how many goroutines assemble batches. The default is runtime.GOMAXPROCS(0). More workers than processors
 // help if samples wait for I/O. With [Auto] the loader finds the number itself.
 //
-// With Workers(0) the loop's own goroutine does all the work, without prefetching, which is convenient in a debugger.
-// Only the sampler's Epoch and waits for a stream have goroutines of their own. There is one slab then, so a loop that
-// keeps a batch needs InFlight(2).
+// Workers(0) is one worker and one slab: nothing is loaded ahead, and a loop that keeps a batch needs InFlight(2).
 func Workers(n int) Option { return Option{func(c *config) { c.workers = n }} }
 
 // BatchSize sets the number of samples per batch. The default is 1.
@@ -26,11 +24,8 @@ func BatchSize(n int) Option {
 }
 
 // InFlight sets the number of batches in memory, including the one in the loop body: with InFlight(3) there are exactly
-// three slabs, each the memory of one batch, shared by any number of workers.
-//
-// The default is 2·Workers+1, as with PyTorch's prefetch_factor of 2. By default the slabs take at most 2 GiB: there
-// are only as many as fit, but at least three. Ragged fields count too, as soon as their sizes are known. [Budget] sets
-// another bound.
+// three slabs, each the memory of one batch, shared by any number of workers. The default is 2·Workers+1, as with
+// PyTorch's prefetch_factor of 2, or as many as the [Budget] has room for, but at least three.
 func InFlight(n int) Option { return Option{func(c *config) { c.inFlight = n; c.set.inFlight = true }} }
 
 // Sampler sets which samples an epoch takes, and in which order. The default is all samples of the dataset in ascending
@@ -78,17 +73,9 @@ func Unordered(on bool) Option { return Option{func(c *config) { c.unordered = o
 // batch comes sooner, and batches come at even intervals. The default is true. Help(false) is PyTorch's behaviour.
 func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 
-// Timeout sets how long the loop waits for a batch. After that time it gets a [TimeoutError] and ends. The default is
-// 0: there is no limit. With Workers(0) the loop places the samples itself, so only its waits for a kept batch, an
-// epoch's plan and a stream are limited, and [Loader.Close] of another goroutine waits for the sample.
-//
-// When a loop ends, for any reason, it waits no longer than the Timeout for a call of the dataset, the sampler or a
-// hook. A worker whose call lasts longer is left behind, with its Reader and its slab. Until the call has returned,
-// other loops over the loader end at once with a [TimeoutError] that names it: make another loader to go on without it.
-// [Loader.Close] waits for such calls, and for those of Reader.Close that it makes itself, for at most the Timeout
-// again. Naming the samples of a [TimeoutError] may take as long once more.
-//
-// Without a Timeout, loops wait until the calls return. A Reader that watches its context returns soon.
+// Timeout sets how long the loop waits for a batch before it ends with a [TimeoutError]; the default, 0, is no limit.
+// A worker whose call lasts longer than that when a loop ends is left behind: until the call has returned, other loops
+// over the loader end at once with a [TimeoutError] that names it.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
 // A Policy says what a loader does if a sample cannot be placed: [Stop], [Skip] or [Replace].
@@ -106,15 +93,12 @@ const (
 	Replace
 )
 
-// OnError sets what happens if a sample cannot be placed: [Stop], which is the default, [Skip] or [Replace]. [Stats]
-// counts and lists the samples that failed.
-//
-// If more than limit samples fail in a loop, it ends with an error that wraps the last one, in the place of the batch
-// that exceeds the limit. Replacements that fail count too. [NoLimit] allows any number. Stop ignores the limit.
+// OnError sets what happens if a sample cannot be placed: [Stop], which is the default, [Skip] or [Replace]. If more
+// than limit samples fail in a loop, replacements included, it ends with an error that wraps the last one, in the place
+// of the batch that exceeds the limit. Stop ignores the limit.
 //
 // An error that says nothing about the sample ends the loop under any policy, such as that of a server that does not
-// answer or that forbids access: see [dataset.MayPass]. Otherwise the batches would depend on the time and on who
-// reads.
+// answer: see [dataset.MayPass]. Otherwise the batches would depend on the time.
 func OnError(p Policy, limit int) Option {
 	return Option{func(c *config) { c.policy, c.limit = p, limit }}
 }
@@ -123,12 +107,9 @@ func OnError(p Policy, limit int) Option {
 const NoLimit = math.MaxInt
 
 // Collate sets steps that change every batch once its samples are placed, such as transform.MixUp and
-// [dataset.BatchFunc]. The worker that completes the batch runs them, in the given order. Results do not depend on the
-// number of workers. The batch has the fields that the last step leaves: see [Loader.Spec].
-//
-// If a step fails or panics, the loop ends with that error in the place of the batch, under any policy of [OnError].
-// Samples that [Skip] leaves out are gone before the first step. [Stats] counts the time of the steps as stage
-// "collate".
+// [dataset.BatchFunc]. The worker that completes the batch runs them in the given order. The batch has the fields that
+// the last step leaves: see [Loader.Spec]. An error of a step ends the loop in the place of the batch, under any policy
+// of [OnError]. [Stats] counts their time as stage "collate".
 func Collate(steps ...dataset.BatchStep) Option {
 	return Option{func(c *config) { c.collate = slices.Clone(steps) }}
 }

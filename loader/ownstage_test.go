@@ -39,8 +39,8 @@ func TestNothingIsAdvisedForAStageOfAnotherName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := loadertest.New(t, downloaded(80*ms), loader.Workers(16), loader.BatchSize(32))
 		forTime(t, l, 10*time.Second, nil)
-		want := "it is not known whether the stage download waits or computes: it takes 100% of the work of 16 workers, and the loop waits"
-		if got := l.Stats().Verdict(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "call it StageRead if it waits for storage, or let Auto find the workers") {
+		want := "workers are the limit: the stage download takes 100% of the work of 16 workers, and the loop waits"
+		if got := l.Stats().Verdict(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "Auto finds how many help") {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

@@ -29,13 +29,25 @@ type Stats struct {
 	// Wait is the time that the loop waited for batches. If it grows, the loader is slower than the loop body: add
 	// workers, or make samples cheaper. If it hardly grows, the loop body is the limit, and more workers change
 	// nothing.
-	Wait Wait
+	Wait time.Duration
+	// FirstWait is the time from the start of the last loop to its first batch.
+	FirstWait time.Duration
 	// Body is the time that the loop body took, all batches together.
 	Body time.Duration
 
-	Work
+	// Busy is the time that workers spent on samples, all workers together.
+	Busy time.Duration
+	// Drawing is the time that workers spent before the first sample of their batches, all workers together: in the
+	// sampler, the Allocator and the hook BatchBegun.
+	Drawing time.Duration
+	// MemoryWait is the time that workers waited for a free slab, all workers together. If it grows, the loop body is
+	// slower than the loader, which is what one wants. If Wait grows too, batches take unequal times: raise [InFlight].
+	MemoryWait time.Duration
+	// Stages divides Busy into the stages that the dataset reports. If "read" is large, storage is the limit; if
+	// "service" is, the one that package remote asks for batches; if "decode" is, processors.
+	Stages []StageTime
 
-	Workers   int   // number of workers, with Auto of those that are active; 0 if the loop's goroutine does the work
+	Workers   int   // number of workers, with Auto of those that are active
 	Slabs     int   // number of slabs, each the memory of one batch
 	SlabBytes int64 // bytes of all slabs and ragged fields; after Close those that Close freed
 
@@ -50,73 +62,28 @@ type Stats struct {
 	noBatch string // why the last loop ended without a batch; empty while a loop runs, and after one that ended early
 }
 
-// Work is what workers, and the processors, have done for a loader.
-type Work struct {
-	// Busy is the time that workers spent on samples, all workers together.
-	Busy time.Duration
-	// Drawing is the time that workers spent before the first sample of their batches, all workers together: in the
-	// sampler, the Allocator and the hook BatchBegun.
-	Drawing time.Duration
-	// MemoryWait is the time that workers waited for a free slab, all workers together. If it grows, the loop body is
-	// slower than the loader, which is what one wants. If Wait grows too, batches take unequal times: raise [InFlight].
-	MemoryWait time.Duration
-	// Stages divides Busy into the stages that the dataset reports. If "read" is large, storage is the limit: add
-	// workers, beyond the number of processors. If "service" is, it is the one that package remote asks for batches. If
-	// "decode" is large, processors are the limit: use a smaller or preprocessed format.
-	Stages []StageTime
-
-	// ProcessorTime is the time that the whole program has used processors while loops ran, the garbage collector and
-	// the loop body included. It is 0 where the system does not tell it. Go does not tell it for a stage or a worker.
-	ProcessorTime time.Duration
-	// ProcessorWait is the time that threads of the program were ready to run while loops ran and had no processor,
-	// because others had them, or a container's limit was reached, all threads together. It is read ten times per
-	// second at most, and 0 where the system does not tell it: Linux does.
-	ProcessorWait time.Duration
-}
-
-// Wait sums up the times that the loop waited for batches.
-type Wait struct {
-	Count   int64         // number of waits, one per batch, however short
-	Total   time.Duration // of all waits
-	Longest time.Duration // the longest wait in all loops
-	First   time.Duration // from the start of the last loop to its first batch, also after Sub
-}
-
-// Sub gives the statistics of the time between earlier and s. Workers, Slabs, SlabBytes, Tuning, Ready and
-// Wait.First are those of s. So is Wait.Longest if it came after earlier; otherwise the longest wait of that time is
-// not known, and it is 0.
+// Sub gives the statistics of the time between earlier and s. What is no sum, such as Workers, is that of s.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Samples -= earlier.Samples
 	s.Batches -= earlier.Batches
 	s.Emptied -= earlier.Emptied
 	s.Dropped -= earlier.Dropped
 	s.Failures = s.Failures[min(len(earlier.Failures), len(s.Failures)):]
-	s.Wait.Count -= earlier.Wait.Count
-	s.Wait.Total -= earlier.Wait.Total
-	if s.Wait.Longest == earlier.Wait.Longest {
-		s.Wait.Longest = 0
-	}
+	s.Wait -= earlier.Wait
 	s.Body -= earlier.Body
-	s.Work = s.Work.sub(earlier.Work)
-	return s
-}
-
-func (w Work) sub(earlier Work) Work {
-	w.Busy -= earlier.Busy
-	w.Drawing -= earlier.Drawing
-	w.MemoryWait -= earlier.MemoryWait
-	w.ProcessorTime -= earlier.ProcessorTime
-	w.ProcessorWait -= earlier.ProcessorWait
-	w.Stages = slices.Clone(w.Stages)
-	for i := range w.Stages {
+	s.Busy -= earlier.Busy
+	s.Drawing -= earlier.Drawing
+	s.MemoryWait -= earlier.MemoryWait
+	s.Stages = slices.Clone(s.Stages)
+	for i := range s.Stages {
 		for _, e := range earlier.Stages {
-			if e.Name == w.Stages[i].Name {
-				w.Stages[i].Count -= e.Count
-				w.Stages[i].Total -= e.Total
+			if e.Name == s.Stages[i].Name {
+				s.Stages[i].Count -= e.Count
+				s.Stages[i].Total -= e.Total
 			}
 		}
 	}
-	return w
+	return s
 }
 
 // A StageTime is the time that one stage of placing samples has taken so far, all workers together.
@@ -128,15 +95,13 @@ type StageTime struct {
 
 // Stats reports what the loader has done so far. It may be called while a loop runs.
 func (l *Loader) Stats() Stats {
-	s := l.counts.stats()
+	s := l.counts.now()
 	s.Workers, s.Slabs, s.Tuning = l.team.Active(), l.pool.Len(), l.tuning()
 	done, ready := l.team.Effort()
 	s.Busy, s.Drawing, s.MemoryWait, s.Ready = done.Busy, done.Drawing, done.MemoryWait, ready
 	for _, stage := range done.Stages {
 		s.Stages = append(s.Stages, StageTime(stage))
 	}
-	d := l.meter.now()
-	s.ProcessorTime, s.ProcessorWait = d.used, d.queued
 	s.SlabBytes = l.pool.Held()
 	return s
 }
@@ -151,7 +116,7 @@ func (s Stats) String() string {
 		fmt.Fprintf(w, ", %s emptied by that", figures.Count(s.Emptied, "batch", "batches"))
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", figures.Round(s.Wait.Total), figures.Round(s.Wait.Longest), figures.Round(s.Wait.First))
+	fmt.Fprintf(w, "loop waited\t%v in all, for the first batch %v\n", figures.Round(s.Wait), figures.Round(s.FirstWait))
 	fmt.Fprintf(w, "loop body\t%v in all\n", figures.Round(s.Body))
 	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, figures.Round(s.Busy), figures.Round(s.MemoryWait))
 	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))
@@ -198,16 +163,8 @@ const maxFailures = 1000
 
 // counts holds the part of Stats that the loop writes.
 type counts struct {
-	mu       sync.Mutex
-	samples  int64
-	batches  int64
-	empty    int64
-	dropped  int64
-	failures []*SampleError
-	noBatch  string
-	wait     Wait
-	body     time.Duration
-
+	mu     sync.Mutex
+	stats  Stats
 	since  time.Time // when the loop began to wait or entered its body; zero if no loop runs
 	inBody bool
 }
@@ -218,7 +175,7 @@ func (c *counts) loops(begun time.Time) {
 	defer c.mu.Unlock()
 	c.since, c.inBody = begun, false
 	if !begun.IsZero() {
-		c.noBatch = ""
+		c.stats.noBatch = ""
 	}
 }
 
@@ -226,66 +183,44 @@ func (c *counts) waited(d time.Duration, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.since, c.inBody = c.since.Add(d), true
-	c.wait.Count++
-	c.wait.Total += d
-	c.wait.Longest = max(c.wait.Longest, d)
+	c.stats.Wait += d
 	if first {
-		c.wait.First = d
+		c.stats.FirstWait = d
 	}
 }
 
 func (c *counts) bodyTook(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.body += d
+	c.stats.Body += d
 	c.since, c.inBody = c.since.Add(d), false
 }
 
-func (c *counts) delivered(samples int) {
+// add changes the sums.
+func (c *counts) add(change func(*Stats)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.batches++
-	c.samples += int64(samples)
-}
-
-// vacant notes why a loop had no batch, if it had none.
-func (c *counts) vacant(why string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.noBatch = why
-}
-
-func (c *counts) emptied() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.empty++
+	change(&c.stats)
 }
 
 // failed counts samples that could not be placed here, or by a service.
 func (c *counts) failed(failed []*assemble.Failure, dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dropped += int64(len(failed) + dropped)
+	c.stats.Dropped += int64(len(failed) + dropped)
 	for _, f := range failed {
-		if len(c.failures) < maxFailures {
-			c.failures = append(c.failures, (*SampleError)(f))
+		if len(c.stats.Failures) < maxFailures {
+			c.stats.Failures = append(c.stats.Failures, (*SampleError)(f))
 		}
 	}
 }
 
-func (c *counts) stats() Stats {
+func (c *counts) now() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return Stats{
-		Samples:  c.samples,
-		Batches:  c.batches,
-		Emptied:  c.empty,
-		Dropped:  c.dropped,
-		Failures: slices.Clone(c.failures),
-		noBatch:  c.noBatch,
-		Wait:     c.wait,
-		Body:     c.body,
-	}
+	s := c.stats
+	s.Failures = slices.Clone(s.Failures)
+	return s
 }
 
 // loop is what the loop does, if one runs.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
-	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -23,7 +22,7 @@ func TestStatsSayWhereTheTimeWent(t *testing.T) {
 		}
 		took := time.Since(since)
 		s := l.Stats()
-		if s.Samples != 32 || s.Batches != 4 || s.Wait.Count != 4 || s.Workers != 1 || s.Slabs != 3 {
+		if s.Samples != 32 || s.Batches != 4 || s.Workers != 1 || s.Slabs != 3 {
 			t.Errorf("got %+v", s)
 		}
 		want := []loader.StageTime{{Name: "read", Count: 32, Total: 96 * time.Millisecond}, {Name: "decode", Count: 32, Total: 160 * time.Millisecond}}
@@ -31,10 +30,10 @@ func TestStatsSayWhereTheTimeWent(t *testing.T) {
 			t.Errorf("stages %v, busy %v", s.Stages, s.Busy)
 		}
 		// The loop does nothing but wait.
-		if s.Wait.Total != took || s.Wait.First != 64*time.Millisecond || s.Wait.Longest < s.Wait.First {
+		if s.Wait != took || s.FirstWait != 64*time.Millisecond {
 			t.Errorf("took %v, wait %+v", took, s.Wait)
 		}
-		if s.Wait.Total >= took+time.Millisecond || s.MemoryWait != 0 {
+		if s.Wait >= took+time.Millisecond || s.MemoryWait != 0 {
 			t.Errorf("memory wait %v, want 0 for a loop that only waits", s.MemoryWait)
 		}
 
@@ -43,7 +42,7 @@ func TestStatsSayWhereTheTimeWent(t *testing.T) {
 			time.Sleep(time.Second) // now the workers wait for the loop
 		}
 		d := l.Stats().Sub(before)
-		if d.Samples != 32 || d.Stages[1].Total != 160*time.Millisecond || d.Wait.Count != 4 {
+		if d.Samples != 32 || d.Stages[1].Total != 160*time.Millisecond || d.Batches != 4 {
 			t.Errorf("the second epoch alone: %+v", d)
 		}
 	})
@@ -94,17 +93,15 @@ func TestStatsPrintAsATable(t *testing.T) {
 	onTwoProcessors(t)
 	s := loader.Stats{
 		Samples: 1280, Batches: 10, Dropped: 2,
-		Wait:    loader.Wait{Count: 10, Total: 1234567 * time.Microsecond, Longest: 153 * time.Millisecond, First: 83 * time.Millisecond},
+		Wait: 1234567 * time.Microsecond, FirstWait: 83 * time.Millisecond,
 		Body:    5 * time.Second,
 		Workers: 4, Slabs: 5, SlabBytes: 5 * 77_070_336, Ready: 1,
-		Work: loader.Work{
-			Busy:   2 * time.Second,
-			Stages: []loader.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}, {Name: "decode", Count: 1280, Total: 1500 * time.Millisecond}},
-		},
+		Busy:   2 * time.Second,
+		Stages: []loader.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}, {Name: "decode", Count: 1280, Total: 1500 * time.Millisecond}},
 	}
 	want := `
 delivered    1280 samples in 10 batches, 2 samples dropped
-loop waited  1.235s in all, longest 153ms, first batch 83ms
+loop waited  1.235s in all, for the first batch 83ms
 loop body    5s in all
 workers      4, busy 2s, waited for memory 0s
 memory       5 slabs of 73.5 MiB, 1 ready
@@ -114,7 +111,7 @@ memory       5 slabs of 73.5 MiB, 1 ready
   decode  75.0%  1.5s   1280  1.172ms
    other  15.0%   300ms
 
-processors are the limit: the stage decode takes 75% of the work of 4 workers, and the loop waits 20% of its time: more processors help, or data that was preprocessed; Workers(2) loads as much
+processors are the limit: the stage decode takes 75% of the work of 4 workers, and the loop waits 20% of its time: more processors help, or data that was preprocessed
 `
 	if got := "\n" + s.String(); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 		t.Errorf("got:%s\nwant:%s", got, want)
@@ -130,42 +127,6 @@ func TestStatsOfFewAndSmallReadAsThose(t *testing.T) {
 	}
 }
 
-// TestProcessorTimeIsThatOfLoops computes until the system has counted it.
-func TestProcessorTimeIsThatOfLoops(t *testing.T) {
-	begun, known := machine.ProcessTime()
-	if !known {
-		t.Skip("SKIPPED: the system does not tell the processor time of a process")
-	}
-	const step = 50 * time.Millisecond
-	spin := func() {
-		begun, _ := machine.ProcessTime()
-		for now := begun; now < begun+step; now, _ = machine.ProcessTime() {
-		}
-	}
-	l := loadertest.New(t, &fake{n: 2, place: func(context.Context, int, dataset.Slot) error { spin(); return nil }})
-	var before loader.Stats
-	for range 2 {
-		for range l.Epoch(t.Context(), 0) {
-		}
-		spent := l.Stats()
-		spin() // between loops, which does not count
-		s := l.Stats()
-		if got := s.Sub(before).ProcessorTime; got < 50*time.Millisecond {
-			t.Errorf("got %v, want 50ms at least", got)
-		}
-		if s.ProcessorTime != spent.ProcessorTime {
-			t.Errorf("got %v, and %v before time between loops", s.ProcessorTime, spent.ProcessorTime)
-		}
-		before = s
-	}
-	ended, _ := machine.ProcessTime()
-	if got := before.ProcessorTime; got > ended-begun-2*step {
-		t.Errorf("got %v of %v, of which 100ms were between loops", got, ended-begun)
-	}
-}
-
-// TestCountersNeverFall looks at statistics while workers compute, and let each other run,
-// within long batches.
 func TestCountersNeverFall(t *testing.T) {
 	ds := &fake{n: 2000, place: func(_ context.Context, i int, dst dataset.Slot) error {
 		dst.Stage(dataset.StageDecode)
@@ -189,8 +150,8 @@ func TestCountersNeverFall(t *testing.T) {
 			runtime.Gosched()
 		}
 		s := l.Stats()
-		if s.Busy < last.Busy || s.MemoryWait < last.MemoryWait || s.Wait.Total < last.Wait.Total {
-			t.Fatalf("got busy %v after %v, memory wait %v after %v, wait %v after %v", s.Busy, last.Busy, s.MemoryWait, last.MemoryWait, s.Wait.Total, last.Wait.Total)
+		if s.Busy < last.Busy || s.MemoryWait < last.MemoryWait || s.Wait < last.Wait {
+			t.Fatalf("got busy %v after %v, memory wait %v after %v, wait %v after %v", s.Busy, last.Busy, s.MemoryWait, last.MemoryWait, s.Wait, last.Wait)
 		}
 		if len(s.Stages) > 0 && s.Stages[0].Total > s.Busy {
 			t.Fatalf("got %v in a stage, and busy only %v", s.Stages[0].Total, s.Busy)

@@ -12,26 +12,19 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
-// A Trace is a set of hooks, all of them optional. [Observe] gives it to a loader. A hook that is nil costs one
-// comparison.
+// A Trace is a set of hooks, all of them optional. [Observe] gives it to a loader.
 //
-// Several goroutines may call a hook at once, and the caller waits until it returns. So a hook should be short, and
-// must not call methods of the loader that wait, such as Close. What it is given may be kept, unless a field says
-// otherwise.
-//
-// A hook that panics does not end the worker: the error takes the place of the sample or the batch that the hook is
-// about. If MemoryWaited does so, it ends the loop with an error. The error of BatchFreed is for [Loader.Close] to
-// return. Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
+// Several goroutines may call a hook at once, and the caller waits until it returns: a hook should be short, and must
+// not call Close. What it is given may be kept, unless a field says otherwise. An error of a hook that panics takes the
+// place of the sample or the batch that the hook is about; that of BatchFreed is for [Loader.Close] to return, and
+// panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
 type Trace struct {
-	// LoaderMade is called by [New] when the loader is ready. Hooks that keep something for one loader refuse a second
-	// one by an error. If LoaderMade returns an error or panics, there is no loader, and New returns the error. If the
-	// loader was closed meanwhile, by LoaderMade or by another goroutine, there is no loader either, and the error of
-	// New is also [ErrClosed].
+	// LoaderMade is called by [New] when the loader is ready, which must not be closed before New has returned. If
+	// LoaderMade fails, there is no loader, and New returns the error.
 	LoaderMade func(l *Loader) error
-	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns its error too. It is not
-	// called if LoaderMade of the same Trace has failed. If Close has ended before LoaderMade has returned, New calls
-	// it. Hooks may still be called after it: for batches that a loop body uses or that are kept, and, with a
-	// [Timeout], by workers that Close did not wait for.
+	// LoaderClosed is called by [Loader.Close], after everything else, if LoaderMade of the same Trace has succeeded.
+	// Close returns its error too. Hooks may still be called for batches that are kept, and by workers that were left
+	// behind.
 	LoaderClosed func() error
 
 	// BatchBegun is called by the worker that begins a batch.
@@ -109,20 +102,13 @@ type StageSpan struct {
 // It may be called later, too.
 func (s SampleInfo) Name() string { return s.l.team.Name(s.Index, s.samples) }
 
-// Observe sets hooks that the loader calls while it works. It may be given several times: then the hooks of all options
-// are called, in the order of the options. If one panics, those after it are not called. LoaderClosed is an exception:
-// one that panics or returns an error does not keep the others from being called.
+// Observe sets hooks that the loader calls while it works. If it is given several times, the hooks of all are called,
+// in the order of the options.
 func Observe(t Trace) Option {
 	return Option{func(c *config) {
 		c.trace = c.trace.and(t)
-		c.observers = append(c.observers, observer{t.LoaderMade, t.LoaderClosed})
+		c.observers = append(c.observers, t)
 	}}
-}
-
-// An observer is the hooks of a Trace that belong together: a loader that LoaderMade has refused is not closed for it.
-type observer struct {
-	made   func(*Loader) error
-	closed func() error
 }
 
 // and is a trace that calls the hooks of t and then those of next, without those of an observer.
@@ -221,69 +207,25 @@ func spans(s []slots.Span) []StageSpan {
 	return unsafe.Slice((*StageSpan)(unsafe.SliceData(s)), len(s))
 }
 
-// announce calls the hooks LoaderMade. If one fails, the loader is closed. If it is closed meanwhile, the error is
-// ErrClosed.
-func (l *Loader) announce() (err error) {
-	made := false
-	defer func() {
-		if !made { // also if a hook ends the goroutine
-			err = errors.Join(err, l.Close())
+// announce calls the hooks LoaderMade. If one fails, the loader is closed.
+func (l *Loader) announce() error {
+	for _, t := range l.cfg.observers {
+		if t.LoaderMade != nil {
+			if err := usercode.Call(func() error { return t.LoaderMade(l) }); err != nil {
+				return errors.Join(fmt.Errorf("loader: hook LoaderMade: %w", err), l.Close())
+			}
 		}
-	}()
-	for _, o := range l.cfg.observers {
-		err := o.announce(l)
-		if err := errors.Join(err, l.meets(o, err == nil)); err != nil {
-			return err
-		}
-	}
-	made = true
-	return nil
-}
-
-// meets notes an observer whose LoaderMade was called, and whether it has succeeded. The error is ErrClosed if the
-// loader was closed meanwhile. LoaderClosed of an observer that the closing has not known is called here then.
-func (l *Loader) meets(o observer, succeeded bool) error {
-	l.mu.Lock()
-	closed, parted := l.closed, l.parted
-	if succeeded && !parted {
 		l.announced++
 	}
-	l.mu.Unlock()
-	switch {
-	case !closed:
-		return nil
-	case succeeded && parted:
-		return errors.Join(ErrClosed, o.farewell())
-	}
-	return ErrClosed
-}
-
-func (o observer) announce(l *Loader) error {
-	if o.made == nil {
-		return nil
-	}
-	if err := usercode.Call(func() error { return o.made(l) }); err != nil {
-		return fmt.Errorf("loader: hook LoaderMade: %w", err)
-	}
 	return nil
 }
 
-// farewell calls the hooks LoaderClosed of the observers that know the loader.
-func (l *Loader) farewell() error {
-	l.mu.Lock()
-	announced := l.announced
-	l.parted = true
-	l.mu.Unlock()
-	var errs []error
-	for _, o := range l.cfg.observers[:announced] {
-		errs = append(errs, o.farewell())
+// farewell calls the hooks LoaderClosed of the observers whose LoaderMade has succeeded.
+func (l *Loader) farewell() (err error) {
+	for _, t := range l.cfg.observers[:l.announced] {
+		if t.LoaderClosed != nil {
+			err = errors.Join(err, usercode.Call(t.LoaderClosed))
+		}
 	}
-	return errors.Join(errs...)
-}
-
-func (o observer) farewell() error {
-	if o.closed == nil {
-		return nil
-	}
-	return usercode.Call(o.closed)
+	return err
 }

@@ -106,7 +106,7 @@ func run(backend compute.Backend, dir string, epochs, batch int) (accuracy float
 		}
 		accuracy = float64(tensors.ToScalar[float32](judged[1]))
 		fmt.Printf("epoch %2d: loss %.3f, accuracy %.1f %%, %.0f images/s, waited for images %.1f %% of the time\n", epoch+1,
-			tensors.ToScalar[float32](metrics[1]), 100*accuracy, float64(spent.Samples)/took.Seconds(), 100*spent.Wait.Total.Seconds()/took.Seconds())
+			tensors.ToScalar[float32](metrics[1]), 100*accuracy, float64(spent.Samples)/took.Seconds(), 100*spent.Wait.Seconds()/took.Seconds())
 	}
 	return accuracy, nil
 }

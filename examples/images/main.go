@@ -109,7 +109,7 @@ func run(ctx context.Context) (err error) {
 	}
 
 	fmt.Printf("%.0f images/s with %d workers, first batch after %v\n\n%v",
-		float64(s.Samples)/took.Seconds(), s.Workers, s.Wait.First.Round(time.Microsecond), s)
+		float64(s.Samples)/took.Seconds(), s.Workers, s.FirstWait.Round(time.Microsecond), s)
 	named := map[int]bool{}
 	for _, failure := range s.Failures {
 		if !named[failure.Index] {

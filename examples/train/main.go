@@ -109,7 +109,7 @@ func run(ctx context.Context, o options) (err error) {
 		spent := stats.Sub(before)
 		fmt.Printf("epoch %2d of %d: loss %.3f; validation: loss %.3f, accuracy %.1f %%; %.1f s, %.0f images/s, %.1f %% of it waiting for data\n",
 			len(t.Epochs), o.epochs, e.Loss, e.ValidLoss, 100*e.Accuracy,
-			took.Seconds(), float64(spent.Samples)/took.Seconds(), 100*spent.Wait.Total.Seconds()/took.Seconds())
+			took.Seconds(), float64(spent.Samples)/took.Seconds(), 100*spent.Wait.Seconds()/took.Seconds())
 		begun, before = time.Now(), stats
 	})
 	if err != nil {

@@ -137,7 +137,7 @@ func (w *watch) report() report {
 	r := report{
 		Name: w.name, Closed: closed, Verdict: verdict(s, recent, working), Tuning: s.Tuning,
 		Rate: float64(recent.Samples) / max(took.Seconds(), 1e-9),
-		Wait: share(recent.Wait.Total, recent.Wait.Total+recent.Body), Busy: share(recent.Busy, recent.Busy+recent.Drawing+recent.MemoryWait),
+		Wait: share(recent.Wait, recent.Wait+recent.Body), Busy: share(recent.Busy, recent.Busy+recent.Drawing+recent.MemoryWait),
 		Samples: s.Samples, Batches: s.Batches, Dropped: s.Dropped,
 		Workers: s.Workers, Slabs: s.Slabs, Ready: s.Ready, Bytes: s.SlabBytes,
 		Stages: []stage{}, Working: []activity{}, Slowest: []sample{}, Failed: []sample{},

@@ -149,7 +149,7 @@ func (m *meter) loader(set *instruments) metric.Callback {
 		o.ObserveInt64(batches, s.Batches, m.plain)
 		o.ObserveInt64(emptied, s.Emptied, m.plain)
 		o.ObserveInt64(ready, int64(s.Ready), m.plain)
-		o.ObserveFloat64(loop, s.Wait.Total.Seconds(), m.waiting)
+		o.ObserveFloat64(loop, s.Wait.Seconds(), m.waiting)
 		o.ObserveFloat64(loop, s.Body.Seconds(), m.body)
 		o.ObserveFloat64(work, s.Busy.Seconds(), m.busy)
 		o.ObserveFloat64(work, s.Drawing.Seconds(), m.drawing)

@@ -80,7 +80,7 @@ func TestMetricsAreWhatTheLoaderHasDone(t *testing.T) {
 			"penstock.loader.slab.count" + train:        3,
 			"penstock.loader.slab.usage" + train:        float64(s.SlabBytes),
 
-			"penstock.loader.loop.time" + train + ",penstock.loop.state=wait":            s.Wait.Total.Seconds(),
+			"penstock.loader.loop.time" + train + ",penstock.loop.state=wait":            s.Wait.Seconds(),
 			"penstock.loader.loop.time" + train + ",penstock.loop.state=body":            0.06,
 			"penstock.loader.worker.time" + train + ",penstock.worker.state=busy":        0.256,
 			"penstock.loader.worker.time" + train + ",penstock.worker.state=drawing":     s.Drawing.Seconds(),
@@ -91,9 +91,9 @@ func TestMetricsAreWhatTheLoaderHasDone(t *testing.T) {
 			"penstock.loader.stage.calls" + train + ",penstock.stage=decode":             32,
 
 			"penstock.loader.wait.duration" + train + " count": 4, // that of the emptied batch goes on in the next one's
-			"penstock.loader.wait.duration" + train + " sum":   s.Wait.Total.Seconds(),
+			"penstock.loader.wait.duration" + train + " sum":   s.Wait.Seconds(),
 		}
-		want["penstock.loader.wait.duration"+train+" count"] = float64(s.Wait.Count)
+		want["penstock.loader.wait.duration"+train+" count"] = float64(s.Batches)
 		got := collect()
 		for key, value := range want {
 			near := 1e-9

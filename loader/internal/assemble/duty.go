@@ -180,7 +180,7 @@ func (l *Loop) failWorker(w *worker, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err = fmt.Errorf("loader: worker %d: %w", w.id, err)
-	if t.cfg.Workers == 0 || w.id < t.cfg.Workers {
+	if w.id < t.cfg.Workers {
 		l.fail(err)
 		return
 	}
@@ -333,9 +333,9 @@ func (w *worker) chunk(rows int) int {
 		return max(1, rows)
 	}
 	// With more than a few workers per processor, smaller calls cost more than they help.
-	sharers := max(1, min(w.t.Active(), 4*runtime.GOMAXPROCS(0)))
+	sharers := min(w.t.Active(), 4*runtime.GOMAXPROCS(0))
 	return max(1, (rows+sharers-1)/sharers)
 }
 
 // surplus reports whether the worker is to park, and may leave its batch to others.
-func (w *worker) surplus() bool { return w.t.cfg.Help && w.id >= max(1, w.t.Active()) }
+func (w *worker) surplus() bool { return w.t.cfg.Help && w.id >= w.t.Active() }

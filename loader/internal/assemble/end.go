@@ -55,7 +55,7 @@ func (l *Loop) gone() <-chan struct{} {
 // that are in no call end now, or begin one. Without a Timeout it is negative.
 func (l *Loop) patience() (wait time.Duration) {
 	t := l.t
-	if t.cfg.Timeout == 0 || t.cfg.Workers == 0 {
+	if t.cfg.Timeout == 0 {
 		return -1
 	}
 	t.mu.Lock()

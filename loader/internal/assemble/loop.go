@@ -28,7 +28,7 @@ type Loop struct {
 
 // state is what the Team's mutex guards of a Loop.
 type state struct {
-	running  waitGroup // workers, and the loop's own goroutine while it assembles a batch
+	running  waitGroup // workers
 	left     bool      // whether workers are left behind
 	work     sync.Cond // signalled when there is work for idle workers
 	idle     int       // workers that wait for work
@@ -61,10 +61,6 @@ func (l *Loop) Start() {
 		return
 	}
 	l.supply()
-	if l.t.cfg.Workers == 0 {
-		l.t.workers[0].loop = l
-		return
-	}
 	l.staff()
 }
 
@@ -98,8 +94,6 @@ func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 		switch {
 		case j != nil || over || err != nil:
 			return j, err
-		case l.t.cfg.Workers == 0 && l.workInline():
-			continue
 		case l.addSlab():
 			continue
 		}
@@ -220,54 +214,6 @@ func (l *Loop) unwant() {
 func (l *Loop) over() bool {
 	l.advance()
 	return l.fatal != nil || l.cursor.Over() && l.growth.plan == nil
-}
-
-// First is the first plan of the loop that has batches, or nil.
-func (l *Loop) First() *plan.Plan {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	return l.cursor.First()
-}
-
-// workInline assembles the next batch in the loop's own goroutine. It reports false if there is no batch, or no slab
-// for it.
-func (l *Loop) workInline() bool {
-	if !l.enterInline() {
-		return false
-	}
-	defer l.leaveInline()
-	w := l.t.workers[0]
-	if !w.begin(l) {
-		return true // the loop has failed
-	}
-	j := l.beginInline(w)
-	if j != nil && w.prepare(j) {
-		w.build(j)
-	}
-	return j != nil
-}
-
-// enterInline makes Close wait for the loop's goroutine. It reports false if the loop has been stopped.
-func (l *Loop) enterInline() bool {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	if l.stopped.Load() {
-		return false
-	}
-	l.running.enter()
-	return true
-}
-
-func (l *Loop) leaveInline() {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	l.running.leave()
-}
-
-func (l *Loop) beginInline(w *worker) *Job {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	return l.open(w)
 }
 
 // halt tells the loop and its workers to stop.

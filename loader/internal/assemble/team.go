@@ -48,7 +48,7 @@ type Config struct {
 	Plans   *plan.Planner
 	Pool    *slab.Pool
 	Steps   *Steps // on whole batches
-	Workers int    // at first; 0 if the loop's own goroutine does the work
+	Workers int    // at first
 
 	Seed      uint64
 	Policy    Policy
@@ -79,10 +79,10 @@ type Team struct {
 	active atomic.Int32 // workers that are to work; those with higher numbers park
 
 	mu      sync.Mutex
-	workers []*worker // with Workers 0 one, for the loop's own goroutine
-	loop    *Loop     // that runs, or nil
-	begun   int64     // number of batches that were begun
-	spare   []*Job    // that are free for other batches
+	workers []*worker
+	loop    *Loop  // that runs, or nil
+	begun   int64  // number of batches that were begun
+	spare   []*Job // that are free for other batches
 	closed  bool
 	late    error // errors of freeing slabs and closing Readers, for Close to return
 	limited limit
@@ -101,7 +101,7 @@ type limit struct {
 // New makes a Team. Its workers start with the first loop.
 func New(c Config) *Team {
 	t := &Team{cfg: c, made: time.Now()}
-	for id := range max(1, c.Workers) {
+	for id := range c.Workers {
 		t.workers = append(t.workers, newWorker(t, id))
 	}
 	t.active.Store(int32(c.Workers))
@@ -252,9 +252,6 @@ func (t *Team) recycle(j *Job) {
 	t.spare = append(t.spare, j)
 	if l := t.loop; l != nil {
 		l.work.Signal()
-		if t.cfg.Workers == 0 {
-			l.notify()
-		}
 	}
 }
 

@@ -20,7 +20,7 @@ type worker struct {
 	id     int
 	loop   *Loop
 	ctx    context.Context // of loop, with the worker's number
-	labels context.Context // pprof labels of its goroutine; nil if that is the loop's own
+	labels context.Context // pprof labels of its goroutine
 
 	handle // its Reader
 	scratch
@@ -70,9 +70,7 @@ type status struct {
 
 func newWorker(t *Team, id int) *worker {
 	w := &worker{t: t, id: id}
-	if t.cfg.Workers > 0 {
-		w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
-	}
+	w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
 	w.clock = slots.NewClock(w.labels)
 	w.draw = slots.NewDraw(w.clock)
 	w.ragged = t.cfg.Steps.ragged
@@ -168,9 +166,6 @@ func (w *worker) yieldLate() {
 
 // giveWay lets other goroutines run. This time does not count as busy.
 func (w *worker) giveWay() {
-	if w.t.cfg.Workers == 0 {
-		return
-	}
 	begun := time.Now()
 	runtime.Gosched()
 	w.gave += time.Since(begun)

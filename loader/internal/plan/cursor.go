@@ -21,8 +21,7 @@ type Cursor struct {
 	until   int   // the epoch before which the loop ends
 	skip    []int // batches that an earlier loop has delivered, ascending
 
-	at    Ref   // the next batch; Plan is nil until the first epoch is planned
-	first *Plan // the first plan
+	at Ref // the next batch; Plan is nil until the first epoch is planned
 
 	state  progress
 	due    Position // where the epoch to plan begins
@@ -48,9 +47,6 @@ func (p *Planner) NewCursor(from Position, until int) *Cursor {
 	}
 	return c
 }
-
-// First is the first plan with batches, or nil.
-func (c *Cursor) First() *Plan { return c.first }
 
 // At is the next batch. Its Plan is nil before the first one.
 func (c *Cursor) At() Ref { return c.at }
@@ -80,9 +76,6 @@ func (c *Cursor) Ready() bool {
 func (c *Cursor) enter() {
 	p := c.next
 	p.base, p.entered = c.at.N, true
-	if c.first == nil {
-		c.first = p
-	}
 	c.at.Plan, c.at.K, c.next = p, 0, nil
 	if p.Epoch+1 < c.until {
 		c.state, c.due = wanted, c.planner.start(p.Epoch+1, c.samples)

@@ -20,8 +20,7 @@
 //     another load: begin again. Every time takes twice as many measurements to believe it, until
 //     a minute has passed without, so a load that is never the same does not keep it busy.
 //
-// If the loop body is the limit, workers that it does not need are parked. If the loop waits then, they come back, and
-// it takes longer until some are parked again.
+// If the loop body is the limit, the number stays as it is.
 package tune
 
 import (
@@ -47,8 +46,6 @@ const (
 	short    = 100 * time.Millisecond // of a measurement with few workers
 	usual    = 200 * time.Millisecond // of other ones: some time slices of a busy system
 	patience = 64                     // windows at most until another load is believed
-	holdTime = 30 * time.Second       // until workers are parked again, the first time
-	holdMost = 10 * time.Minute
 )
 
 // A Window is what a loader did in some time.
@@ -139,15 +136,6 @@ type Tuner struct {
 
 	odd, patience int           // windows in a row of another load, and how many it takes
 	calm          time.Duration // since the load last changed
-	parking       parking
-}
-
-// parking is what a Tuner has parked.
-type parking struct {
-	from  int           // workers before; 0 if none are parked
-	bound int           // windows in a row in which the loop body was the limit
-	since time.Duration // since workers came back
-	hold  time.Duration // how long it is then until some are parked again
 }
 
 // New begins with a worker per processor.
@@ -162,15 +150,13 @@ func (t *Tuner) Step(w Window, l Limits) bool {
 		return false
 	}
 	t.calm += w.Took
-	t.parking.since += w.Took
 	l.Workers = max(l.Workers, 1)
 	now := w.measured(t.Workers)
 	switch {
 	case t.settles:
 		t.settles = false
 	case w.bodyBound():
-		t.park(&w)
-	case t.unpark(l):
+		t.Reason = "the loop body is the limit"
 	case t.phase == measuring:
 		t.grow(&w, now, l)
 	case t.phase == verifying:
@@ -298,34 +284,6 @@ func (t *Tuner) set(workers int, reason string) {
 		t.Changes++
 		t.last.rate = 0
 	}
-}
-
-// park parks workers that the loop body does not need. It needs two windows as evidence.
-func (t *Tuner) park(w *Window) {
-	p := &t.parking
-	p.bound++
-	if t.phase != measuring {
-		t.again(t.Workers, "")
-	}
-	n := max(1, int(math.Ceil(reserve*float64(w.busy(t.Workers))/float64(w.Took))))
-	if n < t.Workers && p.bound > 1 && p.since >= p.hold {
-		p.from = max(p.from, t.Workers)
-		t.set(n, "")
-	}
-	t.Reason = "the loop body is the limit, and " + crew(t.Workers) + " can follow it"
-}
-
-// unpark takes parked workers back, if there are any: the loop waits.
-func (t *Tuner) unpark(l Limits) bool {
-	p := &t.parking
-	p.bound = 0
-	if p.from <= t.Workers {
-		p.from = 0
-		return false
-	}
-	t.again(min(p.from, 2*t.Workers, max(l.Processors, l.Workers)), "the loop waited with "+crew(t.Workers))
-	p.since, p.hold = 0, min(max(holdTime, 2*p.hold), holdMost)
-	return true
 }
 
 func crew(n int) string { return figures.Count(n, "worker", "workers") }

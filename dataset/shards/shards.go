@@ -26,8 +26,7 @@
 // decompression is an error.
 //
 // [WriteTar] and [CreateTar] write the samples of any dataset as shards for [WebDataset].
-// Package shards/parquet, a module of its own, is a [Format] for Parquet files, with a
-// writer of its own.
+// Package shards/parquet, a module of its own, is a [Format] for Parquet files.
 //
 // # Errors
 //

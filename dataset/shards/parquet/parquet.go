@@ -16,9 +16,9 @@
 //
 // Binary columns, texts and JSON are for [shards.Bytes]. Numbers and bools are for
 // [shards.Scalar], and lists of them for [shards.Array] and [shards.Ragged]. Lists of lists
-// are arrays if the inner ones have the same length. Dates and times are the integers that
-// are stored. Decimal numbers, INT96 and lists of texts cannot be read. A sample in which a
-// value is null does not have the column.
+// are arrays. Dates and times are the integers that are stored. Decimal numbers, INT96 and
+// lists of texts cannot be read. A sample does not have a column in which its value is null,
+// or a list with a null or with lists of different lengths.
 //
 // # Blocks
 //
@@ -31,21 +31,16 @@
 // page index is one block.
 //
 // A block is decompressed and decoded as a whole, into memory. Pages of all encodings and
-// of the compressions Snappy, gzip, Zstandard, Brotli and LZ4_RAW are read. The file has
-// no checksum, unless its writer gave the pages one; then it is compared.
+// of the compressions Snappy, gzip, Zstandard, Brotli and LZ4_RAW are read, and the checksums of
+// pages that have one are compared.
 //
 // # Damage
 //
-// parquet-go reads the metadata and decodes numbers. A check passes over all metadata before,
-// so that a list takes no more memory than its bytes allow. Sizes and numbers of values in the
-// file's headers are compared with the bytes that there are and with the rows of the group, and
-// memory grows as bytes are decompressed. [MaxBlockBytes] bounds the memory of a block, and with it the
-// time: rows that precede a block in its pages take no more than its bytes allow, and a run of
-// nulls in a list is one step. The decoder of Brotli may take 16 MiB beside the limit.
-//
-// What parquet-go 0.32 cannot do holds here, too: metadata without a field that the format
-// requires is an error, a checksum of 0 is taken for none, and blocks of differences have a
-// multiple of 128 numbers, as the format says, and at most 65,536.
+// parquet-go reads the metadata and decodes numbers, after a check that no header promises more
+// than its bytes allow. [MaxBlockBytes] bounds the memory of a block, and with it the time. The
+// decoder of Brotli may take 16 MiB beside it. What parquet-go 0.32 cannot do holds here, too:
+// metadata without a field that the format requires is an error, a checksum of 0 is taken for
+// none, and blocks of differences have a multiple of 128 numbers, and at most 65,536.
 package parquet
 
 import (
@@ -148,14 +143,16 @@ func (f *files) Layout(text []byte) (shardfmt.Layout, error) {
 
 // columnsOf are the columns that are read. It is an error if there are none.
 func (f *files) columnsOf(s *schema) ([]*leaf, error) {
-	var wanted []*leaf
+	var all, wanted []*leaf
 	for k := range s.Leaves {
-		if s.Leaves[k].Error == "" && f.wants(s.Leaves[k].Name) {
-			wanted = append(wanted, &s.Leaves[k])
+		l := &s.Leaves[k]
+		all = append(all, l)
+		if l.Error == "" && f.wants(l.Name) {
+			wanted = append(wanted, l)
 		}
 	}
 	if len(wanted) == 0 {
-		return nil, fmt.Errorf("no column %s that can be read, only %s", strings.Join(f.columns, " or "), s.names())
+		return nil, fmt.Errorf("no column %s that can be read, only %s", strings.Join(f.columns, " or "), namesOf(all))
 	}
 	return wanted, nil
 }
@@ -177,11 +174,11 @@ func Classes(index *shards.Index, column string) []string {
 	return s.Classes[column]
 }
 
-// names are the columns, for errors.
-func (s *schema) names() string {
+// namesOf are the names of columns, for errors.
+func namesOf(leaves []*leaf) string {
 	var names []string
-	for k := range s.Leaves {
-		names = append(names, s.Leaves[k].Name)
+	for _, l := range leaves {
+		names = append(names, l.Name)
 	}
 	return fmt.Sprintf("%.500s", strings.Join(names, ", "))
 }

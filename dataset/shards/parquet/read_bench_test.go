@@ -32,9 +32,11 @@ func BenchmarkReadPhotos(b *testing.B) {
 	if err := shards.WriteTar(b.Context(), dir+"/%d.tar", ds, []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}); err != nil {
 		b.Fatal(err)
 	}
-	if err := parquet.Write(b.Context(), dir+"/%d.parquet", ds, []parquet.Column{parquet.Image("image", "image"), parquet.ClassLabel("label", "label", nil)}); err != nil {
-		b.Fatal(err)
+	photos := make([]photo, n)
+	for i := range photos {
+		photos[i].Image.Bytes, photos[i].Label = image, int64(i%10)
 	}
+	writePhotos(b, dir+"/0.parquet", photos)
 	store := objects.Folder(dir)
 	for _, c := range []struct {
 		what, image, label string

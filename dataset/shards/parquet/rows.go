@@ -2,22 +2,241 @@ package parquet
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"path"
+	"slices"
+	"strings"
 
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
+// A layout unpacks blocks and decodes their rows.
+//
 // A block in memory is its rows, one after the other. A row is the number of its bytes, in
-// 4 bytes, little-endian, and then a value per wanted column: a tag, as an unsigned varint,
-// for lists of lists their lengths, in the order of the dimensions, and the bytes of the
-// value. The tag is one of these, or valueTag and the number of bytes:
-const (
-	noValue   = iota
-	nullTag   // a list with a null
-	raggedTag // lists of different lengths in a list
-	valueTag
-)
+// 4 bytes, little-endian, and then a value per wanted column: 0 if there is none, or one more than
+// the number of its bytes, as an unsigned varint, for lists of lists their lengths, in the order of
+// the dimensions, and the bytes.
+type layout struct {
+	schema *schema
+	wanted []*leaf
+	limit  int64
+	named  int // the wanted column with the names of samples, or -1
+}
+
+// findName finds the paths next to the bytes of a file, as Hugging Face's datasets stores
+// images.
+func (l *layout) findName() {
+	l.named = slices.IndexFunc(l.wanted, func(path *leaf) bool {
+		folder, ok := strings.CutSuffix(path.Name, ".path")
+		return ok && path.Type == "bytes" && slices.ContainsFunc(l.wanted, func(w *leaf) bool { return w.Name == folder+".bytes" })
+	})
+}
+
+// likely is the ratio of a block's bytes in memory to those of the file for which memory is
+// allocated before anything is decoded.
+const likely = 4
+
+// Unpack decodes the pages of a block into rows.
+func (l *layout) Unpack(dst, stored []byte, b *shardfmt.Block) ([]byte, error) {
+	var segments []segment
+	if json.Unmarshal(b.Meta, &segments) != nil {
+		return nil, errors.New("the index is of an earlier version: scan the files again")
+	}
+	c := &codecs{budget: budget.For(int64(len(stored)))}
+	c.budget.Grant(l.limit, 0)
+	defer c.close()
+	dst = slices.Grow(dst, int(min(b.Size, likely*int64(len(stored)))))
+	var rows int64
+	for _, s := range segments {
+		readers, err := l.readers(&s, c, stored, b)
+		if err == nil {
+			dst, err = l.unpackRows(dst, readers, s.Rows)
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows += s.Rows
+	}
+	if rows != int64(b.Rows) {
+		return nil, fmt.Errorf("the index describes %d rows, want %d", rows, b.Rows)
+	}
+	return dst, nil
+}
+
+// readers read the columns of a segment.
+func (l *layout) readers(s *segment, c *codecs, stored []byte, b *shardfmt.Block) ([]*columnReader, error) {
+	if len(s.Columns) != len(l.wanted) {
+		return nil, fmt.Errorf("the index describes %d columns, want %d", len(s.Columns), len(l.wanted))
+	}
+	var readers []*columnReader
+	for k, leaf := range l.wanted {
+		at := s.Columns[k]
+		r := &columnReader{pageReader: pageReader{leaf: leaf, codec: at.Codec, codecs: c, limit: l.limit, rows: at.Rows}, size: -1}
+		if leaf.Type != "bytes" {
+			r.size = leaf.dtype.Size()
+		}
+		r.lists = make([]listState, len(leaf.Repeated))
+		for _, want := range at.Pieces {
+			piece, err := storedRange(stored, b, want)
+			if err != nil {
+				return nil, err
+			}
+			r.pieces = append(r.pieces, piece)
+		}
+		if err := r.skip(at.Skip); err != nil {
+			return nil, fmt.Errorf("column %.100q: %w", leaf.Name, err)
+		}
+		readers = append(readers, r)
+	}
+	return readers, nil
+}
+
+// storedRange is a range of the object in the bytes that were read for a block.
+func storedRange(stored []byte, b *shardfmt.Block, want shardfmt.Range) ([]byte, error) {
+	at := int64(0)
+	for _, r := range b.Ranges(nil) {
+		if want.Len >= 0 && want.Off >= r.Off && want.Len <= r.Len && want.Off-r.Off <= r.Len-want.Len {
+			at += want.Off - r.Off
+			if at+want.Len > int64(len(stored)) {
+				break
+			}
+			return stored[at:][:want.Len:want.Len], nil
+		}
+		at += r.Len
+	}
+	return nil, fmt.Errorf("the index's description of the block: %d bytes from byte %d are not in it", want.Len, want.Off)
+}
+
+func (l *layout) unpackRows(dst []byte, readers []*columnReader, count int64) ([]byte, error) {
+	for range count {
+		begin := len(dst)
+		dst = append(dst, 0, 0, 0, 0)
+		for _, r := range readers {
+			var err error
+			if dst, err = r.row(dst); err != nil {
+				return nil, fmt.Errorf("column %.100q: %w", r.Name, err)
+			}
+			if int64(len(dst)) > l.limit {
+				return nil, errTooLarge
+			}
+		}
+		binary.LittleEndian.PutUint32(dst[begin:], uint32(len(dst)-begin-4))
+	}
+	return dst, nil
+}
+
+func (l *layout) Rows(block []byte, _ int64, dst []shardfmt.Row) ([]shardfmt.Row, error) {
+	for at := 0; at < len(block); {
+		row, _, err := prefixed(block[at:])
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, shardfmt.Row{Off: at + 4, Len: len(row)})
+		at += 4 + len(row)
+	}
+	return dst, nil
+}
+
+// Key is the base name of the image's path, if the sample has one.
+func (l *layout) Key(sample []byte) string {
+	if l.named < 0 {
+		return ""
+	}
+	var v shardfmt.Value
+	for _, w := range l.wanted[:l.named+1] {
+		var err error
+		if v, err = w.cut(&sample, nil); err != nil {
+			return ""
+		}
+	}
+	if len(v.Data) == 0 {
+		return ""
+	}
+	return path.Base(string(v.Data))
+}
+
+// cut cuts the value of a column off what is left of a row. dims is memory.
+func (l *leaf) cut(row *[]byte, dims []int) (v shardfmt.Value, err error) {
+	number := func() uint64 {
+		n, size := binary.Uvarint(*row)
+		*row = (*row)[max(size, 0):]
+		return n
+	}
+	size := number()
+	if size == 0 {
+		return v, nil
+	}
+	v.Dtype = l.dtype
+	switch {
+	case len(l.Repeated) > 1:
+		for range l.Repeated {
+			dims = append(dims, int(number()))
+		}
+		v.Shape = dims
+	case len(l.Repeated) == 1 || l.Type == "bytes":
+		v.Shape = list
+	}
+	if size--; size > uint64(len(*row)) {
+		return v, errors.New("a row is damaged")
+	}
+	v.Data, *row = (*row)[:size:size], (*row)[size:]
+	return v, nil
+}
+
+// list is the shape of values whose length says how many elements there are.
+var list = []int{-1}
+
+// Decoder finds columns by their names.
+func (l *layout) Decoder(columns []string) (shardfmt.Decoder, error) {
+	d := &decoder{layout: l, of: make([][]int, len(l.wanted)), dims: make([][]int, len(l.wanted))}
+	known := len(columns) == 0 || len(l.schema.Leaves) == 0
+	for k, name := range columns {
+		c := slices.IndexFunc(l.wanted, func(w *leaf) bool { return w.Name == name || w.Name == name+".bytes" })
+		if c >= 0 {
+			d.of[c] = append(d.of[c], k)
+			known = true
+			continue
+		}
+		for i := range l.schema.Leaves {
+			if w := &l.schema.Leaves[i]; w.Name == name && w.Error != "" {
+				return nil, fmt.Errorf("column %q of Parquet: %s", name, w.Error)
+			}
+		}
+	}
+	if !known {
+		return nil, fmt.Errorf("no column %s of Parquet, only %s", strings.Join(columns, " or "), namesOf(l.wanted))
+	}
+	return d, nil
+}
+
+type decoder struct {
+	*layout
+	of   [][]int // by wanted column: which of the decoder's columns it is
+	dims [][]int // by wanted column: memory
+}
+
+func (d *decoder) Decode(sample []byte, dst []shardfmt.Value) error {
+	clear(dst)
+	for c, w := range d.wanted {
+		v, err := w.cut(&sample, d.dims[c][:0])
+		if err != nil {
+			return err
+		}
+		if len(w.Repeated) > 1 && v.Dtype != 0 {
+			d.dims[c] = v.Shape
+		}
+		for _, k := range d.of[c] {
+			dst[k] = v
+		}
+	}
+	return nil
+}
+
+var _ shardfmt.Unpacker = (*layout)(nil)
 
 // A columnReader reads a column, row by row.
 type columnReader struct {
@@ -29,6 +248,7 @@ type columnReader struct {
 	def   int
 	lists []listState // by depth
 	list  []byte      // memory for the elements of a list
+	odd   bool        // whether the list has a null, or lists of different lengths
 }
 
 // A listState is what is known of the lists at one depth.
@@ -36,16 +256,6 @@ type listState struct {
 	open bool
 	n    int // elements of the open list
 	all  int // elements of the lists before it, or -1
-}
-
-// newColumnReader reads the rows of the pages in pieces.
-func newColumnReader(l *leaf, codec format.CompressionCodec, c *codecs, limit, rows int64, pieces [][]byte) *columnReader {
-	r := &columnReader{pageReader: pageReader{leaf: l, codec: codec, codecs: c, limit: limit, rows: rows, pieces: pieces}, size: -1}
-	if l.Type != "bytes" {
-		r.size = l.dtype.Size()
-	}
-	r.lists = make([]listState, len(l.Repeated))
-	return r
 }
 
 // skip passes over rows. A step of work is a row, or a byte of one: nothing of them stays.
@@ -65,73 +275,62 @@ func (r *columnReader) skip(rows int64) error {
 
 // step reads the levels of the next value. It returns io.EOF after the last one.
 func (r *columnReader) step() error {
-	if r.left == 0 {
-		if err := r.next(); err != nil {
-			return err
-		}
+	if err := r.next(); err != nil {
+		return err
 	}
-	var err error
 	if r.count++; r.count > r.limit {
 		return errTooLarge
 	}
+	var err error
 	r.rep, r.def, err = r.levels()
 	return err
 }
 
 // row appends the value of the next row.
 func (r *columnReader) row(dst []byte) ([]byte, error) {
+	if !r.ahead {
+		if err := r.step(); err == io.EOF {
+			return dst, io.ErrUnexpectedEOF
+		} else if err != nil {
+			return dst, err
+		}
+	}
 	if len(r.lists) > 0 {
 		return r.listRow(dst)
 	}
-	if err := r.step(); err != nil {
-		return dst, eof(err)
-	}
 	if r.def < r.Definition {
-		return binary.AppendUvarint(dst, noValue), nil
+		return append(dst, 0), nil
 	}
 	v, err := r.value()
 	if err != nil {
 		return dst, err
 	}
-	return append(binary.AppendUvarint(dst, valueTag+uint64(len(v))), v...), nil
+	return append(binary.AppendUvarint(dst, 1+uint64(len(v))), v...), nil
 }
 
-// value is the next value that is not null.
+// value is the next value that is not null, as it is in memory.
 func (r *columnReader) value() ([]byte, error) {
-	v, err := r.values.next()
+	v, err := r.pageReader.value()
 	if err != nil || r.size < 0 {
-		return v, eof(err)
+		return v, err
 	}
 	return v[:r.size], nil
 }
 
-func eof(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
 var errList = errors.New("the levels of a list are damaged")
 
-// listRow appends the list of the next row.
+// listRow appends the list whose first levels were read.
 func (r *columnReader) listRow(dst []byte) ([]byte, error) {
-	if !r.ahead {
-		if err := r.step(); err != nil {
-			return dst, eof(err)
-		}
-	}
 	if r.rep != 0 {
 		return dst, errList
 	}
 	for k := range r.lists {
 		r.lists[k] = listState{all: -1}
 	}
-	r.list = r.list[:0]
+	r.list, r.odd = r.list[:0], false
 	null := r.def < r.Repeated[0]-1
-	tag := uint64(valueTag)
 	for {
-		if err := r.element(&tag); err != nil {
+		if err := r.element(); err != nil {
 			return dst, err
 		}
 		r.pass()
@@ -144,14 +343,11 @@ func (r *columnReader) listRow(dst []byte) ([]byte, error) {
 			return dst, err
 		}
 	}
-	r.close(0, &tag)
-	switch {
-	case null:
-		return binary.AppendUvarint(dst, noValue), nil
-	case tag != valueTag:
-		return binary.AppendUvarint(dst, tag), nil
+	r.close(0)
+	if null || r.odd {
+		return append(dst, 0), nil
 	}
-	dst = binary.AppendUvarint(dst, valueTag+uint64(len(r.list)))
+	dst = binary.AppendUvarint(dst, 1+uint64(len(r.list)))
 	if len(r.lists) > 1 {
 		for k := range r.lists {
 			dst = binary.AppendUvarint(dst, uint64(max(r.lists[k].all, 0)))
@@ -177,12 +373,12 @@ func (r *columnReader) pass() {
 
 // element adds a value, or an empty list, to the lists of the row. rep says which of them
 // go on, and def which have an element.
-func (r *columnReader) element(tag *uint64) error {
+func (r *columnReader) element() error {
 	if r.rep > 0 {
 		if !r.lists[r.rep-1].open || r.def < r.Repeated[r.rep-1] {
 			return errList
 		}
-		r.close(r.rep, tag)
+		r.close(r.rep)
 		r.lists[r.rep-1].n++
 	}
 	for k := r.rep; k < len(r.lists); k++ {
@@ -190,7 +386,7 @@ func (r *columnReader) element(tag *uint64) error {
 			return nil // the list at the depth before has no elements
 		}
 		if k > 0 && r.def < r.Repeated[k]-1 {
-			*tag = nullTag // in place of a list
+			r.odd = true // a null in place of a list
 			return nil
 		}
 		r.lists[k].open = true
@@ -209,21 +405,17 @@ func (r *columnReader) element(tag *uint64) error {
 		}
 		r.list = append(r.list, v...)
 	case r.def >= r.Repeated[len(r.Repeated)-1]:
-		*tag = nullTag
+		r.odd = true
 	}
 	return nil
 }
 
 // close ends the open lists from a depth on.
-func (r *columnReader) close(depth int, tag *uint64) {
+func (r *columnReader) close(depth int) {
 	for k := depth; k < len(r.lists); k++ {
-		l := &r.lists[k]
-		if !l.open {
-			continue
+		if l := &r.lists[k]; l.open {
+			r.odd = r.odd || l.all >= 0 && l.all != l.n
+			l.open, l.all, l.n = false, l.n, 0
 		}
-		if l.all >= 0 && l.all != l.n && *tag == valueTag {
-			*tag = raggedTag
-		}
-		l.open, l.all, l.n = false, l.n, 0
 	}
 }

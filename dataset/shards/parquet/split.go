@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,20 @@ const (
 	perValue  = 3        // bytes of a value in memory, without its own
 	perColumn = 128      // bytes of a block's column in the index
 )
+
+// A segment is consecutive rows of a row group. The Meta of a block is its segments, as JSON.
+type segment struct {
+	Rows    int64    `json:"rows"`
+	Columns []column `json:"columns"` // those that are wanted
+}
+
+// A column is the pages of a column that a segment needs.
+type column struct {
+	Codec  format.CompressionCodec `json:"codec,omitempty"`
+	Rows   int64                   `json:"rows"`           // of these pages
+	Skip   int64                   `json:"skip,omitempty"` // rows of them before the segment
+	Pieces []shardfmt.Range        `json:"pieces"`         // of the file
+}
 
 // split finds the blocks of a file.
 func (f *files) split(file *file, size int64) (shard shardfmt.Shard, err error) {
@@ -110,10 +125,10 @@ func (p *planner) group(g *format.RowGroup) error {
 			return p.divide(g, chunks, pages, unpacked/float64(max(packed, 1)))
 		}
 	}
-	s := segment{rows: g.NumRows}
+	s := segment{Rows: g.NumRows}
 	begin, end := p.file.object.Size, int64(0)
 	for _, h := range chunks {
-		s.columns = append(s.columns, column{int(h.MetaData.Codec), g.NumRows, 0, []shardfmt.Range{{Off: h.firstPage, Len: h.MetaData.TotalCompressedSize}}})
+		s.Columns = append(s.Columns, column{h.MetaData.Codec, g.NumRows, 0, []shardfmt.Range{{Off: h.firstPage, Len: h.MetaData.TotalCompressedSize}}})
 		begin, end = min(begin, h.firstPage), max(end, h.firstPage+h.MetaData.TotalCompressedSize)
 	}
 	if len(p.segments) > 0 && (p.end-p.begin >= p.least || begin < p.end || begin-p.end > maxGap || end-begin-packed > maxGap) {
@@ -189,17 +204,17 @@ func (p *planner) divide(g *format.RowGroup, chunks []*chunk, pages [][]format.P
 		if err := p.budget.Memory(perColumn * int64(len(chunks))); err != nil {
 			return err
 		}
-		s := segment{rows: end - first}
+		s := segment{Rows: end - first}
 		for c, h := range chunks {
-			s.columns = append(s.columns, columnOf(h, pages[c], first, end, g.NumRows))
+			s.Columns = append(s.Columns, columnOf(h, pages[c], first, end, g.NumRows))
 		}
 		p.segments = []segment{s}
-		for _, c := range s.columns {
-			for _, r := range c.pieces {
+		for _, c := range s.Columns {
+			for _, r := range c.Pieces {
 				p.size += float64(r.Len) * growth
 			}
 		}
-		p.size += float64(s.rows) * float64(perRow+perValue*len(chunks))
+		p.size += float64(s.Rows) * float64(perRow+perValue*len(chunks))
 		if err := p.flush(); err != nil {
 			return err
 		}
@@ -211,7 +226,7 @@ func (p *planner) divide(g *format.RowGroup, chunks []*chunk, pages [][]format.P
 // columnOf finds the pages of a chunk with the rows from first to end, and its dictionary. The
 // chunk has all rows.
 func columnOf(h *chunk, pages []format.PageLocation, first, end, all int64) column {
-	from, _ := slices.BinarySearchFunc(pages, first+1, func(p format.PageLocation, row int64) int { return int(min(max(p.FirstRowIndex-row, -1), 1)) })
+	from, _ := slices.BinarySearchFunc(pages, first+1, func(p format.PageLocation, row int64) int { return cmp.Compare(p.FirstRowIndex, row) })
 	from = max(from-1, 0)
 	to := from
 	for to+1 < len(pages) && pages[to+1].FirstRowIndex < end {
@@ -220,11 +235,11 @@ func columnOf(h *chunk, pages []format.PageLocation, first, end, all int64) colu
 	if to+1 < len(pages) {
 		all = pages[to+1].FirstRowIndex
 	}
-	c := column{codec: int(h.MetaData.Codec), rows: all - pages[from].FirstRowIndex, skip: first - pages[from].FirstRowIndex}
+	c := column{Codec: h.MetaData.Codec, Rows: all - pages[from].FirstRowIndex, Skip: first - pages[from].FirstRowIndex}
 	if h.firstPage < h.dictionaryTo {
-		c.pieces = append(c.pieces, shardfmt.Range{Off: h.firstPage, Len: h.dictionaryTo - h.firstPage})
+		c.Pieces = append(c.Pieces, shardfmt.Range{Off: h.firstPage, Len: h.dictionaryTo - h.firstPage})
 	}
-	c.pieces = append(c.pieces, shardfmt.Range{Off: pages[from].Offset, Len: pages[to].Offset + int64(pages[to].CompressedPageSize) - pages[from].Offset})
+	c.Pieces = append(c.Pieces, shardfmt.Range{Off: pages[from].Offset, Len: pages[to].Offset + int64(pages[to].CompressedPageSize) - pages[from].Offset})
 	return c
 }
 
@@ -236,33 +251,27 @@ func (p *planner) flush() error {
 	var ranges []shardfmt.Range
 	b := shardfmt.Block{}
 	for _, s := range p.segments {
-		b.Rows += int(s.rows)
-		for _, c := range s.columns {
-			ranges = append(ranges, c.pieces...)
+		b.Rows += int(s.Rows)
+		for _, c := range s.Columns {
+			ranges = append(ranges, c.Pieces...)
 		}
 	}
 	if p.size > float64(p.limit) {
 		return fmt.Errorf("a block of %d rows with about %.0f bytes: %w", b.Rows, p.size, errTooLarge)
 	}
 	ranges = joined(ranges)
-	largest := 0
-	for k, r := range ranges {
-		if r.Len > ranges[largest].Len {
-			largest = k
-		}
-	}
-	b.Off, b.Len = ranges[largest].Off, ranges[largest].Len
-	b.More = slices.Delete(ranges, largest, largest+1)
+	b.Off, b.Len, b.More = ranges[0].Off, ranges[0].Len, ranges[1:]
 	b.Size = int64(p.size)
-	b.Meta = encodeMeta(p.segments)
+	var err error
+	b.Meta, err = json.Marshal(p.segments)
 	p.blocks = append(p.blocks, b)
 	p.segments, p.size = nil, 0
-	return nil
+	return err
 }
 
 // joined sorts ranges and joins those with little between them.
 func joined(ranges []shardfmt.Range) []shardfmt.Range {
-	slices.SortFunc(ranges, func(a, b shardfmt.Range) int { return int(min(max(a.Off-b.Off, -1), 1)) })
+	slices.SortFunc(ranges, func(a, b shardfmt.Range) int { return cmp.Compare(a.Off, b.Off) })
 	n := 0
 	for _, r := range ranges[1:] {
 		if last := &ranges[n]; r.Off <= last.Off+last.Len+maxGap {

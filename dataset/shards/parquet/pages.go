@@ -376,7 +376,16 @@ func (p *pageReader) texts(data []byte, n int, shared bool) (_ *table, err error
 		return nil, errDelta
 	}
 	t := &table{width: -1, n: len(lengths), ends: make([]int, len(lengths))}
-	if !shared {
+	if shared {
+		total := int64(len(data))
+		for _, k := range kept {
+			total += int64(max(k, 0))
+		}
+		if err := p.codecs.budget.Memory(total); err != nil {
+			return nil, err
+		}
+		t.data = make([]byte, 0, total)
+	} else {
 		t.data = data
 	}
 	at, last := 0, 0
@@ -389,9 +398,6 @@ func (p *pageReader) texts(data []byte, n int, shared bool) (_ *table, err error
 			before := t.data[last:at]
 			if kept[k] < 0 || int(kept[k]) > len(before) {
 				return nil, errDelta
-			}
-			if err := p.codecs.budget.Memory(int64(kept[k]) + int64(size)); err != nil {
-				return nil, err
 			}
 			t.data = append(append(t.data, before[:kept[k]]...), data[:size]...)
 			size += int(kept[k])

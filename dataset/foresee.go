@@ -61,10 +61,6 @@ func (t translated) At(batch int, dst []int) []int {
 	return dst[:n+len(t.translate(dst[n:]))]
 }
 
-// Underlying is the Future of which this one is a part. A store finds out with it which of
-// its futures belong to one loop.
-func (t translated) Underlying() Future { return t.Future }
-
 // foreseeAll passes to every child its future, and joins what they return.
 func foreseeAll(children []Dataset, of func(child int) Future) (stop func()) {
 	var stops []func()

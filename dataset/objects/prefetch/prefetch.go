@@ -33,6 +33,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/internal/figures"
 )
@@ -47,9 +48,9 @@ type config struct {
 
 func defaults() config { return config{maxBytes: 256 << 20, requests: 128} }
 
-// MaxBytes sets how many bytes may be fetched and not read yet, or being fetched, for each loop
-// over the store. The default is 256 MiB, and each dataset of a loop may have a block. It should hold what is consumed in the time of a slow
-// request. A larger block is not fetched in advance.
+// MaxBytes sets how many bytes may be fetched and not read yet, or being fetched, for each dataset
+// of each loop over the store. The default is 256 MiB. It should hold what is consumed in the time
+// of a slow request. A larger block is not fetched in advance.
 func MaxBytes(n int64) Option { return Option{func(c *config) { c.maxBytes = n }} }
 
 // Requests sets how many requests there may be at once. The default is 128. Readers that
@@ -76,28 +77,17 @@ type Prefetcher struct {
 	config
 	count counters
 
-	mu       sync.Mutex
-	change   sync.Cond // tells epochs that there may be room
-	foreseen int       // number of epochs so far
-	epochs   []*epoch  // that have not ended, in the order in which they were foreseen
-	loops    []*loop   // of these epochs, in the same order
-	blocks   map[objects.Block]*block
-	bytes    int64               // of blocks
-	running  map[*block]struct{} // requests under way
-	allowed  int                 // requests at once, which grows up to the option Requests
-	spare    spare
-
-	// Blocks that a reader has read before an epoch came to them, and the number of the
-	// latest epoch that had begun by then: those after it will read them themselves.
-	overtaken map[objects.Block]int
+	mu      sync.Mutex
+	change  sync.Cond // tells epochs that there may be room
+	epochs  []*epoch  // that have not ended, in the order in which they were foreseen
+	bytes   int64     // of their blocks
+	running int       // requests under way
+	allowed int       // requests at once, which grows up to the option Requests
 }
-
-// mostOvertaken bounds the memory for blocks of which no epoch knows.
-const mostOvertaken = 1 << 16
 
 // New makes a store that reads from s. It starts nothing.
 func New(s objects.Store, options ...Option) (*Prefetcher, error) {
-	p := &Prefetcher{store: s, config: defaults(), blocks: make(map[objects.Block]*block), running: make(map[*block]struct{}), overtaken: make(map[objects.Block]int)}
+	p := &Prefetcher{store: s, config: defaults()}
 	p.holder, _ = s.(objects.Holder)
 	p.change.L = &p.mu
 	for _, option := range options {
@@ -137,7 +127,10 @@ func (p *Prefetcher) ReadAt(ctx context.Context, o objects.Object, dst []byte, o
 	if err := p.await(ctx, b); err != nil {
 		return err
 	}
-	if b.err != nil {
+	if _, panicked := errors.AsType[*dataset.PanicError](b.err); panicked {
+		return b.err
+	}
+	if b.data == nil {
 		p.count.direct.Add(1)
 		return p.store.ReadAt(ctx, o, dst, off)
 	}
@@ -148,89 +141,58 @@ func (p *Prefetcher) ReadAt(ctx context.Context, o objects.Object, dst []byte, o
 // take returns a block that is fetched or being fetched, and counts its reader. It returns
 // nil if the reader has to read the block itself.
 func (p *Prefetcher) take(name objects.Block) *block {
-	if b, foreseen := p.found(name); b != nil || !foreseen {
-		return b
-	}
-	local := p.Has(name.Object, name.Off, name.Len) // looks at the disk
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b := p.read(name); b != nil || len(p.epochs) == 0 {
-		return b
+	if len(p.epochs) == 0 {
+		return nil
 	}
-	b := p.blocks[name]
-	if !local {
-		p.count.direct.Add(1)
+	p.change.Broadcast() // a batch may have begun
+	var found *block // of a batch that has begun, if there is one: another loop may need the same
+	for _, e := range p.epochs {
+		if !e.looking {
+			e.forget(e.future.Done())
+		}
+		if b := e.blocks[name]; b != nil && (found == nil || !found.begun() && b.begun()) {
+			found = b
+		}
 	}
 	switch {
-	case b != nil:
-		p.consume(b)
-	case !local: // an epoch that comes to it does not fetch what is local
-		p.remember(name)
+	case found != nil && found.state != waiting:
+		found.readers++
+		return found
+	case found != nil:
+		p.count.direct.Add(1)
+		p.consume(found)
+		return nil
+	}
+	p.count.direct.Add(1)
+	for _, e := range p.epochs {
+		if e.looking && name.Len <= p.maxBytes && e.future.Begun() > 0 {
+			if len(e.overtaken) >= mostOvertaken {
+				clear(e.overtaken)
+			}
+			e.overtaken[name] = true
+		}
 	}
 	return nil
 }
 
-// found is read with the mutex, and whether there are epochs.
-func (p *Prefetcher) found(name objects.Block) (b *block, foreseen bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.epochs) == 0 {
-		return nil, false
-	}
-	p.change.Broadcast() // a batch may have begun
-	return p.read(name), true
-}
-
-// read returns a block that is fetched or being fetched, and counts its reader. The caller
+// consume counts a read of a block. The last one that is expected frees its memory. The caller
 // holds the mutex.
-func (p *Prefetcher) read(name objects.Block) *block {
-	b := p.blocks[name]
-	if b == nil || b.state == waiting {
-		return nil
-	}
-	b.readers++
-	return b
-}
-
-// remember notes that a reader has come to a block before the epoch that reads it, so that
-// the epoch does not fetch it. The caller holds the mutex.
-func (p *Prefetcher) remember(name objects.Block) {
-	if name.Len < 1 || name.Len > p.maxBytes {
-		return // never foreseen
-	}
-	if len(p.overtaken) >= mostOvertaken {
-		clear(p.overtaken)
-	}
-	latest := 0
-	for _, e := range p.epochs {
-		if e.future.Begun() > 0 {
-			latest = e.number
-		}
-	}
-	p.overtaken[name] = latest
-}
-
-// consume counts a read of a block, by the first epoch that reads it. The caller holds the
-// mutex.
 func (p *Prefetcher) consume(b *block) {
-	if len(b.claims) == 0 {
-		return
-	}
-	c := &b.claims[0]
-	if c.reads--; c.reads <= 0 {
-		p.release(b, c.epoch)
+	if b.reads--; b.reads <= 0 {
+		p.drop(b)
 	}
 }
 
-// await waits until a block was fetched. It returns the error of a panic: any other one is of the
-// request alone.
+// await waits until a block was fetched.
 func (p *Prefetcher) await(ctx context.Context, b *block) error {
 	select {
 	case <-b.done:
 		if b.err == nil {
 			p.count.ready.Add(1)
 		}
-		return b.panicked()
+		return nil
 	default:
 	}
 	begin := time.Now()
@@ -240,20 +202,22 @@ func (p *Prefetcher) await(ctx context.Context, b *block) error {
 	}()
 	select {
 	case <-b.done:
-		return b.panicked()
+		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("prefetch: read %s: %w", b.name.Object.Name, ctx.Err())
 	}
 }
 
-// giveBack ends a read of a block. The last expected read frees its memory.
+// giveBack ends a read of a block.
 func (p *Prefetcher) giveBack(b *block) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b.readers--
 	b.read = true
 	p.consume(b)
-	p.free(b)
+	if b.gone && b.readers == 0 {
+		b.data = nil
+	}
 }
 
 var errStopped = errors.New("the loop has ended")
@@ -266,7 +230,7 @@ type Stats struct {
 	Ready    int64         // reads of blocks that had been fetched by then
 	Late     int64         // reads that waited for a request under way
 	LateTime time.Duration // that they waited, all together
-	Direct   int64         // reads during an epoch of blocks that were neither fetched in advance nor nearby
+	Direct   int64         // reads during an epoch of blocks that were not fetched in advance
 	Local    int64         // blocks that were foreseen and not fetched, because the store had them nearby
 	Unread   int64         // blocks that were fetched and not read
 
@@ -297,6 +261,6 @@ func (p *Prefetcher) Stats() Stats {
 		Fetched: n.fetched.Load(), Bytes: n.bytes.Load(),
 		Ready: n.ready.Load(), Late: n.late.Load(), LateTime: time.Duration(n.lateTime.Load()),
 		Direct: n.direct.Load(), Local: n.local.Load(), Unread: n.unread.Load(),
-		Requests: len(p.running), Held: p.bytes,
+		Requests: p.running, Held: p.bytes,
 	}
 }

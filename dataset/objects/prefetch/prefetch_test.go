@@ -358,7 +358,7 @@ func TestBlocksOnDiskAreNotFetched(t *testing.T) {
 				t.Errorf("epoch %d: %d requests, want about %d", epoch, after-before, want)
 			}
 		}
-		if got := p.Stats(); got.Local < n*9/10 || got.Unread != 0 || got.Direct > n/100 {
+		if got := p.Stats(); got.Local < n*9/10 || got.Unread != 0 {
 			t.Errorf("%v", got)
 		}
 		if err := c.Close(); err != nil {
@@ -394,8 +394,8 @@ func TestBlocksInMemoryAreNotLookedForOnDisk(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if got := p.Stats(); got.Ready != 4 || got.Direct != 1 || s.looked.Load() != before+1 {
-			t.Errorf("%d looks at the disk, want one, for the block that was not fetched; %v", s.looked.Load()-before, got)
+		if got := p.Stats(); got.Ready != 4 || got.Direct != 1 || s.looked.Load() != before {
+			t.Errorf("%d looks at the disk, want none; %v", s.looked.Load()-before, got)
 		}
 	})
 }

@@ -61,10 +61,7 @@ type Option struct{ set func(*config) }
 type config struct {
 	identity  string
 	blockSize int64
-	unused    time.Duration
 }
-
-func defaults() config { return config{blockSize: 64 << 20, unused: 72 * time.Hour} }
 
 // leastBlocks is how many blocks a cache must have room for.
 const leastBlocks = 4
@@ -79,10 +76,6 @@ func Identity(text string) Option { return Option{func(c *config) { c.identity =
 // blocks. The default is 64 MiB.
 func BlockSize(bytes int64) Option { return Option{func(c *config) { c.blockSize = bytes }} }
 
-// Unused sets after which time without a read [New] deletes a block, so that data of
-// earlier work makes room. It should be longer than two epochs. The default is 72 h.
-func Unused(d time.Duration) Option { return Option{func(c *config) { c.unused = d }} }
-
 func (c *config) check(limit int64) error {
 	var errs []error
 	wrong := func(is bool, format string, args ...any) {
@@ -93,7 +86,6 @@ func (c *config) check(limit int64) error {
 	wrong(c.identity == "", "the store has no identity: want Identity")
 	wrong(c.blockSize < 1, "BlockSize(%d): want 1 or more", c.blockSize)
 	wrong(c.blockSize > maxBlock, "BlockSize(%d): want %d at most", c.blockSize, maxBlock)
-	wrong(c.unused <= 0, "Unused(%v): want more than 0", c.unused)
 	if c.blockSize >= 1 && c.blockSize <= maxBlock {
 		least := leastBlocks * c.blockSize
 		wrong(limit < least, "limit of %d bytes: want at least %d times BlockSize, %d", limit, leastBlocks, least)
@@ -119,11 +111,10 @@ type Cache struct {
 // has made, and its user's alone to change.
 //
 // The limit must be at least four times [BlockSize]: 256 MiB by default. New deletes what killed
-// processes have left, blocks that were not used for the time of [Unused], and those above the limit.
+// processes have left, blocks that were not read for 72 h, and those above the limit.
 // Where Go programs have no file locks, the error is [errors.ErrUnsupported].
 func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, error) {
-	c := &Cache{store: s, config: defaults()}
-	c.identity = s.Identity()
+	c := &Cache{store: s, config: config{identity: s.Identity(), blockSize: 64 << 20}}
 	for _, option := range options {
 		if option.set != nil {
 			option.set(&c.config)
@@ -134,7 +125,7 @@ func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, e
 	}
 	full, err := filepath.Abs(dir)
 	if err == nil {
-		c.folder, err = openFolder(full, limit, c.unused)
+		c.folder, err = openFolder(full, limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cache: folder %s: %w", dir, err)
@@ -341,25 +332,17 @@ type Stats struct {
 	Limit int64 // as given to [New]
 }
 
-// String is one line: "75.0% hits (750 of 1000 reads), 6 GiB read from disk, 2 GiB from
-// the store, 250 blocks stored, 0 evicted; 2 GiB of 2 GiB used". What went wrong is added
-// to it.
+// String is one line: "75.0% hits (750 of 1000 reads), 6 GiB read from disk, 2 GiB from the store; 2
+// GiB of 2 GiB used". Damage and errors of the disk are added to it.
 func (s Stats) String() string {
 	share := 0.0
 	if s.Hits > 0 {
 		share = float64(s.Hits) / float64(s.Hits+s.Misses)
 	}
-	text := fmt.Sprintf("%.1f%% hits (%d of %s), %s read from disk, %s from the store, %s stored, %d evicted; %s of %s used",
-		100*share, s.Hits, figures.Count(s.Hits+s.Misses, "read", "reads"), figures.Bytes(s.HitBytes), figures.Bytes(s.MissBytes),
-		figures.Count(s.Stored, "block", "blocks"), s.Evictions, figures.Bytes(s.Used), figures.Bytes(s.Limit))
-	if s.Passed > 0 {
-		text += fmt.Sprintf("; %s not cached", figures.Count(s.Passed, "read", "reads"))
-	}
-	if s.Damaged > 0 {
-		text += fmt.Sprintf("; %s damaged", figures.Count(s.Damaged, "block", "blocks"))
-	}
-	if s.DiskErrors > 0 {
-		text += fmt.Sprintf("; %s, the latest: %v", figures.Count(s.DiskErrors, "disk error", "disk errors"), s.DiskError)
+	text := fmt.Sprintf("%.1f%% hits (%d of %d reads), %s read from disk, %s from the store; %s of %s used",
+		100*share, s.Hits, s.Hits+s.Misses, figures.Bytes(s.HitBytes), figures.Bytes(s.MissBytes), figures.Bytes(s.Used), figures.Bytes(s.Limit))
+	if s.Damaged+s.DiskErrors > 0 {
+		text += fmt.Sprintf("; %d damaged, %d disk errors, the latest: %v", s.Damaged, s.DiskErrors, s.DiskError)
 	}
 	return text
 }

@@ -66,5 +66,5 @@ func Example() {
 	fmt.Println(blocks.Stats())
 	// Output:
 	// 3 requests, one for the listing
-	// 50.0% hits (2 of 4 reads), 14 B read from disk, 14 B from the store, 2 blocks stored, 0 evicted; 22 B of 10 GiB used
+	// 50.0% hits (2 of 4 reads), 14 B read from disk, 14 B from the store; 22 B of 10 GiB used
 }

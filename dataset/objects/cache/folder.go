@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,8 +40,7 @@ type folder struct {
 	lock    *os.File
 	closed  bool
 	gaveUp  time.Time // when another process held the folder for too long
-	listed  int       // the state's top when victims were listed
-	victims []key     // in ascending order
+	victims []key     // those with the highest keys, in ascending order
 }
 
 const (
@@ -62,7 +60,7 @@ var (
 )
 
 // openFolder makes a folder, or opens one that exists.
-func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) {
+func openFolder(dir string, limit int64) (*folder, error) {
 	if err := private.Supported(); err != nil {
 		return nil, err
 	}
@@ -89,23 +87,26 @@ func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) 
 	return f, nil
 }
 
-// claim checks that the folder is a cache, or makes it one if it is empty.
+// claim checks that the folder is a cache, or makes it one if it is empty. Several processes may do
+// so at once: each writes the same tag, before it writes anything else.
 func (f *folder) claim() error {
-	if tagged, err := f.tagged(); tagged || err != nil {
-		return err
-	}
 	entries, err := f.dir.ReadDir(".")
 	if err != nil {
 		return files.Cause(err)
 	}
+	text, err := f.dir.ReadFile(tagName, mostTag) // after the list: what a cache holds is younger than its tag
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return files.Cause(err)
+	case !strings.HasPrefix(tag, string(text)): // a prefix is of a process that was killed, or has not finished
+		return fmt.Errorf("%s is of another program or another version", tagName)
+	case len(text) == len(tag):
+		return nil
+	}
 	for _, e := range entries {
-		if e.Name() == tagName || e.Name() == lockName { // another process may be ahead
-			continue
+		if e.Name() != tagName && e.Name() != lockName {
+			return fmt.Errorf("holds %s and no valid %s: want an empty folder, or one that New has made", e.Name(), tagName)
 		}
-		if tagged, err := f.tagged(); tagged || err != nil { // far ahead: it tagged the folder before it wrote blocks
-			return err
-		}
-		return fmt.Errorf("holds %s and no valid %s: want an empty folder, or one that New has made", e.Name(), tagName)
 	}
 	file, err := f.dir.OpenFile(tagName, os.O_WRONLY|os.O_CREATE) // without O_TRUNC: others may read it
 	if err != nil {
@@ -113,20 +114,6 @@ func (f *folder) claim() error {
 	}
 	_, err = file.WriteString(tag)
 	return files.Cause(errors.Join(err, file.Close()))
-}
-
-// tagged reports whether the folder has a whole tag. One of something else is an error.
-func (f *folder) tagged() (bool, error) {
-	text, err := f.dir.ReadFile(tagName, mostTag)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, files.Cause(err)
-	case !strings.HasPrefix(tag, string(text)): // a prefix is of a process that was killed, or has not finished
-		return false, fmt.Errorf("%s is of another program or another version", tagName)
-	}
-	return len(text) == len(tag), nil
 }
 
 // close ends the use of the folder. What is being written is not stored.
@@ -195,7 +182,7 @@ func (f *folder) countBlocks(s *state, sub string, before time.Time) error {
 		case err == nil && info.ModTime().Before(before):
 			err = f.unlink(filepath.Join(sub, e.Name()))
 		case err == nil:
-			s.add(key(sub+e.Name()), info.Size())
+			s.used += info.Size()
 		}
 		if err != nil {
 			return err
@@ -208,7 +195,7 @@ func (f *folder) countBlocks(s *state, sub string, before time.Time) error {
 // with keys above k. It reports false if that is not enough. The folder is locked.
 func (f *folder) makeRoom(s *state, k key, n int64) (ok bool, evicted int, err error) {
 	for s.used+n > f.limit {
-		victim, err := f.highest(s)
+		victim, err := f.highest()
 		if err != nil || victim <= k {
 			return false, evicted, err
 		}
@@ -221,27 +208,23 @@ func (f *folder) makeRoom(s *state, k key, n int64) (ok bool, evicted int, err e
 	return true, evicted, nil
 }
 
-// highest is the highest key of all blocks, or "" if there is none. Another process may
-// have deleted it already. The folder is locked.
-func (f *folder) highest(s *state) (key, error) {
-	for s.top > 0 && (f.listed != s.top || len(f.victims) == 0) {
-		sub := hex.EncodeToString([]byte{byte(s.top - 1)})
+// highest is the highest key of all blocks, or "" if there is none, as far as this process knows:
+// another one may have deleted it, and stored a higher one. The folder is locked.
+func (f *folder) highest() (key, error) {
+	for first := 255; first >= 0 && len(f.victims) == 0; first-- {
+		sub := hex.EncodeToString([]byte{byte(first)})
 		entries, err := f.dir.ReadDir(sub)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", files.Cause(err)
 		}
-		f.listed, f.victims = s.top, f.victims[:0]
 		for _, e := range entries {
 			if isBlock.MatchString(e.Name()) {
 				f.victims = append(f.victims, key(sub+e.Name()))
 			}
 		}
 		slices.Sort(f.victims)
-		if len(f.victims) == 0 {
-			s.top--
-		}
 	}
-	if s.top == 0 {
+	if len(f.victims) == 0 {
 		return "", nil
 	}
 	return f.victims[len(f.victims)-1], nil
@@ -261,7 +244,7 @@ func (f *folder) save(k key, p []byte) (stored bool, evicted int, err error) {
 				return f.remove(s, f.part(k))
 			}
 			stored = true
-			return f.publish(s, k, n)
+			return f.publish(k)
 		})
 	}
 	if err != nil { // if it cannot be put away, it counts until the folder is opened anew
@@ -317,8 +300,8 @@ func (f *folder) create(name string, n int64) (*os.File, error) {
 	return part, nil
 }
 
-// publish gives a part of n bytes its place. The folder is locked.
-func (f *folder) publish(s *state, k key, n int64) error {
+// publish gives a part its place. The folder is locked.
+func (f *folder) publish(k key) error {
 	err := f.dir.Rename(f.part(k), k.name())
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = f.dir.Mkdir(string(k[:2])); err == nil || errors.Is(err, fs.ErrExist) {
@@ -328,12 +311,15 @@ func (f *folder) publish(s *state, k key, n int64) error {
 	if err != nil {
 		return files.Cause(err)
 	}
-	s.add(k, 0)
-	if f.listed == s.top && (len(f.victims) == 0 || k > f.victims[0]) {
-		f.listed = 0 // victims lacks a block
+	if len(f.victims) > 0 && k > f.victims[0] {
+		f.victims = nil // they lack a block
 	}
 	return nil
 }
+
+// unused is the time without a read after which a block is deleted by the next New, so that data of
+// earlier work makes room.
+const unused = 72 * time.Hour
 
 // noteAfter is how old the time of a block's last use may be that its file has.
 const noteAfter = time.Hour
@@ -380,17 +366,9 @@ func (f *folder) unlink(name string) error {
 // A state is what the processes share. It is in the file that they lock.
 type state struct {
 	used int64 // bytes of blocks and parts, or more if a process was killed
-	top  int   // one more than the first two digits of the highest key
 }
 
-const stateBytes = 16
-
-func (s *state) add(k key, n int64) {
-	s.used += n
-	if sub, err := strconv.ParseUint(string(k[:2]), 16, 8); err == nil {
-		s.top = max(s.top, int(sub)+1)
-	}
-}
+const stateBytes = 8
 
 // remove deletes a file that counts. Its size is subtracted only when it is gone, so that
 // used is never too low.
@@ -412,14 +390,12 @@ func (f *folder) read() (s state, err error) {
 		return s, files.Cause(err)
 	}
 	s.used = max(0, int64(binary.LittleEndian.Uint64(b[:])))
-	s.top = int(min(256, binary.LittleEndian.Uint64(b[8:])))
 	return s, nil
 }
 
 func (f *folder) write(s state) error {
 	var b [stateBytes]byte
 	binary.LittleEndian.PutUint64(b[:], uint64(s.used))
-	binary.LittleEndian.PutUint64(b[8:], uint64(s.top))
 	_, err := f.lock.WriteAt(b[:], 0)
 	return files.Cause(err)
 }

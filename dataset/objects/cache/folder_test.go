@@ -38,7 +38,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{s, t.TempDir(), 256<<20 - 1, nil, "cache: limit of 268435455 bytes: want at least 4 times BlockSize, 268435456"},
 		{s, t.TempDir(), 39, []cache.Option{cache.BlockSize(10)}, "cache: limit of 39 bytes: want at least 4 times BlockSize, 40"},
 		{s, t.TempDir(), 39, []cache.Option{cache.BlockSize(0)}, "cache: BlockSize(0): want 1 or more"},
-		{s, t.TempDir(), 1 << 40, []cache.Option{cache.BlockSize(1<<30 + 1), cache.Unused(0)}, "cache: BlockSize(1073741825): want 1073741824 at most\ncache: Unused(0s): want more than 0"},
+		{s, t.TempDir(), 1 << 40, []cache.Option{cache.BlockSize(1<<30 + 1)}, "cache: BlockSize(1073741825): want 1073741824 at most"},
 		{anonymous{s}, t.TempDir(), 1 << 40, nil, "cache: the store has no identity: want Identity"},
 		{s, foreign, 1 << 40, nil, "cache: folder " + foreign + ": holds thesis.tex and no valid CACHEDIR.TAG: want an empty folder, or one that New has made"},
 		{s, other, 1 << 40, nil, "cache: folder " + other + ": CACHEDIR.TAG is of another program or another version"},
@@ -87,7 +87,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again := open(t, s, dir, 4*blockSize, cache.Unused(1))
+	again := open(t, s, dir, 4*blockSize)
 	s.read(t, again, upTo(50)...)
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -104,14 +104,14 @@ func TestUnusedBlocksAreDeletedByNew(t *testing.T) {
 	c := open(t, s, dir, s.room())
 	s.read(t, c, upTo(10)...)
 	blocks, _, _ := tree(t, dir)
-	old := time.Now().Add(-2 * time.Hour)
+	old := time.Now().Add(-73 * time.Hour)
 	for _, name := range blocks {
 		if err := os.Chtimes(name, old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.read(t, c, 0, 1, 2)
-	open(t, s, dir, s.room(), cache.Unused(time.Hour))
+	open(t, s, dir, s.room())
 	if left, _, used := tree(t, dir); len(left) != 3 || used != c.Stats().Used {
 		t.Errorf("%d blocks are left, want the 3 that were used: %v", len(left), c.Stats())
 	}

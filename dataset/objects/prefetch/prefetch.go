@@ -147,7 +147,7 @@ func (p *Prefetcher) take(name objects.Block) *block {
 		return nil
 	}
 	p.change.Broadcast() // a batch may have begun
-	var found *block // of a batch that has begun, if there is one: another loop may need the same
+	var found *block     // of a batch that has begun, if there is one: another loop may need the same
 	for _, e := range p.epochs {
 		if !e.looking {
 			e.forget(e.future.Done())

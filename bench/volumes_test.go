@@ -71,5 +71,5 @@ func slicesOf(ctx context.Context, dir string) (dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cohort.Slices(ctx, volume.Views(volume.Axial, volume.Coronal, volume.Sagittal), volume.SliceShape(data.VolumeShape[1], data.VolumeShape[2]))
+	return cohort.Slices(ctx, volume.Views("axial", "coronal", "sagittal"), volume.SliceShape(data.VolumeShape[1], data.VolumeShape[2]))
 }

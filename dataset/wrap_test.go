@@ -183,7 +183,7 @@ func (voxels) Spec() dataset.Spec {
 
 func TestAugmentedVolumesLoseNoAbility(t *testing.T) {
 	a := &able{unknown: true}
-	ds, err := volume.Augment(voxels{a}, volume.ScanFields("scan"), volume.Flip(0))
+	ds, err := volume.Augment(voxels{a}, volume.ScanFields("scan"), volume.RandomFlip(1, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

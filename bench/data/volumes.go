@@ -34,7 +34,7 @@ func Volumes(ctx context.Context, root string, n int) (dir string, err error) {
 			for _, v := range patient(i) {
 				path := filepath.Join(dir, fmt.Sprintf("patient%04d", i), v.Name+".nrrd")
 				if err := create(path, func(w io.Writer) error {
-					return volume.WriteNRRD(w, v, volume.Gzip())
+					return volume.WriteNRRD(w, v, true)
 				}); err != nil {
 					return err
 				}
@@ -93,7 +93,7 @@ func emptyVolume(name string, mask bool) *volume.Volume {
 	if mask {
 		v.Dtype = dataset.Uint8
 	}
-	v.Data = make([]byte, v.Bytes())
+	v.Data = make([]byte, v.Shape.Elements()*v.Dtype.Size())
 	return v
 }
 

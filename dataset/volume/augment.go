@@ -5,26 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // augmented is a dataset with steps applied to its samples.
 type augmented struct {
 	dataset.Wrap
-	before dataset.Spec
 	spec   dataset.Spec
 	p      *program
 	fields []field
 }
 
 // Augment makes a dataset of the samples of ds, with the steps applied to their
-// volumes.
+// volumes, in place.
 //
-// If ds is a [Cut], its volumes are known. For other datasets, [ScanFields] and
+// If a [Cohort] made ds, its volumes are known. For other datasets, [ScanFields] and
 // [MaskFields] name the fields that hold volumes, of fixed shape with channels first.
 // Printed with %v, the dataset shows its plan.
 func Augment(ds dataset.Dataset, steps ...Step) (dataset.Dataset, error) {
@@ -32,7 +29,7 @@ func Augment(ds dataset.Dataset, steps ...Step) (dataset.Dataset, error) {
 		return nil, errors.New("volume: Augment: the dataset is nil")
 	}
 	p := compile(steps, true)
-	x := &augmented{Wrap: dataset.Wrap{Dataset: ds}, before: ds.Spec(), spec: slices.Clone(ds.Spec()), p: p}
+	x := &augmented{Wrap: dataset.Wrap{Dataset: ds}, spec: ds.Spec(), p: p}
 	errs := append(p.errs, x.findFields()...)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -41,58 +38,34 @@ func Augment(ds dataset.Dataset, steps ...Step) (dataset.Dataset, error) {
 	vs := make([]*Volume, len(x.fields))
 	for k, f := range x.fields {
 		names[k] = f.name
-		v := f.volume(x.before[f.at])
-		vs[k] = &v
+		vs[k] = f.volume(x.spec[f.at])
 	}
 	if err := p.checkNames(names); err != nil {
-		return nil, err
-	}
-	for _, op := range p.floating {
-		for _, v := range vs {
-			if op.of(v) && v.Dtype != dataset.Float32 {
-				errs = append(errs, fmt.Errorf("volume: %v: field %v: want float32", op, x.before[x.before.Index(v.Name)]))
-			}
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	if err := p.outline(vs); err != nil {
 		return nil, fmt.Errorf("volume: %w", err)
 	}
 	for k, f := range x.fields {
-		x.spec[f.at].Shape = vs[k].Shape
+		if of := x.spec[f.at]; vs[k].Dtype != of.Dtype {
+			errs = append(errs, fmt.Errorf("volume: the steps make %v of field %v: want it so, see As", vs[k].Dtype, of))
+		}
 	}
-	return x, x.spec.Validate()
+	return x, errors.Join(errs...)
 }
-
-// Spec is the spec of the underlying dataset with the shapes after all steps.
-func (x *augmented) Spec() dataset.Spec { return x.spec }
 
 func (x *augmented) volumes() []field { return x.fields }
 
-// String is the plan: that of the underlying dataset, the steps and the result.
+// String is the plan: that of the underlying dataset and the steps.
 func (x *augmented) String() string {
-	texts := make([]string, len(x.fields))
-	for k, f := range x.fields {
-		texts[k] = x.spec[f.at].String()
-	}
-	inner := fmt.Sprintf("%v", x.before)
+	text := fmt.Sprintf("%v", x.spec)
 	if s, ok := x.Dataset.(fmt.Stringer); ok {
-		inner = s.String()
+		text = s.String()
 	}
-	text := inner + "\n"
-	for k, op := range x.p.ops {
-		how := "in the slot"
-		if k < x.p.moving {
-			how = "in memory of the worker"
-		}
-		if k == x.p.moving {
-			how = "into the slot"
-		}
-		text += fmt.Sprintf("  augment   %v, %s\n", op, how)
+	for _, op := range x.p.ops {
+		text += fmt.Sprintf("\n  augment   %v", op)
 	}
-	return text + "  result    " + strings.Join(texts, ", ")
+	return text
 }
 
 // Open makes a Reader with memory of its own.
@@ -101,17 +74,9 @@ func (x *augmented) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{augmented: x, inner: inner, cells: make([]dataset.Cell, len(x.spec))}
-	r.memory.last = x.p.moving
-	r.memory.of = make([]fieldMemory, len(x.fields))
-	r.work.sample = &r.memory
-	r.values = make([]Volume, len(x.fields))
-	for k, f := range x.fields {
-		r.values[k] = f.volume(x.before[f.at])
-		r.volumes = append(r.volumes, &r.values[k])
-		if x.p.moving >= 0 {
-			r.first = append(r.first, dataset.NewCell(x.before[f.at]))
-		}
+	r := &reader{augmented: x, inner: inner}
+	for _, f := range x.fields {
+		r.volumes = append(r.volumes, f.volume(x.spec[f.at]))
 	}
 	return r, nil
 }
@@ -168,28 +133,28 @@ func (x *augmented) findFields() []error {
 		all = of.volumes()
 	}
 	if len(all) == 0 {
-		return []error{fmt.Errorf("volume: which fields of %v hold volumes? Name them with ScanFields and MaskFields", x.before)}
+		return []error{fmt.Errorf("volume: which fields of %v hold volumes? Name them with ScanFields and MaskFields", x.spec)}
 	}
 	var errs []error
 	for _, f := range all {
-		at := x.before.Index(f.name)
+		at := x.spec.Index(f.name)
 		switch {
 		case at < 0:
-			errs = append(errs, fmt.Errorf("volume: the dataset has no field %q: it has %v", f.name, x.before))
+			errs = append(errs, fmt.Errorf("volume: the dataset has no field %q: it has %v", f.name, x.spec))
 			continue
-		case x.before[at].Ragged:
-			errs = append(errs, fmt.Errorf("volume: field %v is ragged: want a fixed shape", x.before[at]))
+		case x.spec[at].Ragged:
+			errs = append(errs, fmt.Errorf("volume: field %v is ragged: want a fixed shape", x.spec[at]))
 			continue
-		case len(x.before[at].Shape) != 3 && len(x.before[at].Shape) != 4:
-			errs = append(errs, fmt.Errorf("volume: field %v: want (channels, z, y, x) or (channels, rows, columns)", x.before[at]))
+		case len(x.spec[at].Shape) != 3 && len(x.spec[at].Shape) != 4:
+			errs = append(errs, fmt.Errorf("volume: field %v: want (channels, z, y, x) or (channels, rows, columns)", x.spec[at]))
 			continue
 		case slices.ContainsFunc(x.fields, func(o field) bool { return o.at == at }):
 			errs = append(errs, fmt.Errorf("volume: field %q: want it named once", f.name))
 			continue
 		}
 		if len(x.fields) > 0 {
-			if first := x.before[x.fields[0].at]; !slices.Equal(first.Shape[1:], x.before[at].Shape[1:]) {
-				errs = append(errs, fmt.Errorf("volume: fields %v and %v: want one shape after the channels", first, x.before[at]))
+			if first := x.spec[x.fields[0].at]; !slices.Equal(first.Shape[1:], x.spec[at].Shape[1:]) {
+				errs = append(errs, fmt.Errorf("volume: fields %v and %v: want one shape after the channels", first, x.spec[at]))
 			}
 		}
 		x.fields = append(x.fields, field{at, f.name, f.mask})
@@ -198,20 +163,16 @@ func (x *augmented) findFields() []error {
 }
 
 // volume is the header of the volumes that the field holds.
-func (f field) volume(of dataset.Field) Volume {
-	return Volume{Name: f.name, Mask: f.mask, Dtype: of.Dtype,
+func (f field) volume(of dataset.Field) *Volume {
+	return &Volume{Name: f.name, Mask: f.mask, Dtype: of.Dtype,
 		Shape: slices.Clone(of.Shape), Axes: make([]Axis, len(of.Shape))}
 }
 
-// A reader applies the steps to samples, for one worker.
+// A reader applies the steps to samples in their slots, for one worker.
 type reader struct {
 	*augmented
 	inner   dataset.Reader
-	cells   []dataset.Cell // of the inner slot
-	first   []dataset.Cell // what the inner dataset places, if that is not the slot
-	values  []Volume
 	volumes []*Volume
-	memory  buffers
 	work    work
 }
 
@@ -220,65 +181,21 @@ func (r *reader) Close() error { return r.inner.Close() }
 
 // Place places sample i.
 func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
-	for f := range r.cells {
-		r.cells[f] = dst.Cell(f)
-	}
-	for k, f := range r.fields {
-		r.memory.of[k].slot = r.cells[f.at].Bytes()
-		if r.first != nil {
-			r.cells[f.at] = r.first[k]
-		}
-		v := &r.values[k]
-		v.Data = r.cells[f.at].Bytes()
-		v.Dtype = r.before[f.at].Dtype
-		copy(v.Shape, r.before[f.at].Shape)
-		clear(v.Axes)
-	}
-	if err := r.inner.Place(ctx, i, dst.With(r.cells)); err != nil {
+	if err := r.inner.Place(ctx, i, dst); err != nil {
 		return err
 	}
 	dst.Stage(dataset.StageAugment)
 	r.work.ctx, r.work.rand = ctx, dst.Rand()
+	for k, f := range r.fields {
+		r.volumes[k].Data = dst.Cell(f.at).Bytes()
+	}
 	if err := r.p.run(r.volumes, &r.work); err != nil {
 		return fmt.Errorf("volume: %w", err)
 	}
 	for k, f := range r.fields {
-		if v := &r.values[k]; !slices.Equal(v.Shape, r.spec[f.at].Shape) || v.Dtype != r.spec[f.at].Dtype {
-			return fmt.Errorf("volume: the steps made %v, want %v", v, r.spec[f.at])
+		if v := r.volumes[k]; !slices.Equal(v.Shape, r.spec[f.at].Shape) || v.Dtype != r.spec[f.at].Dtype || &v.Data[0] != &dst.Cell(f.at).Bytes()[0] {
+			return fmt.Errorf("volume: the steps made %v in other memory or of another shape, want %v", v, r.spec[f.at])
 		}
 	}
 	return nil
-}
-
-// buffers are a worker's memory for intermediate results.
-type buffers struct {
-	last   int // the operation that writes into the slot
-	of     []fieldMemory
-	region []bool
-}
-
-type fieldMemory struct {
-	slot  []byte
-	spare [2][]byte
-	turn  int
-}
-
-// next returns n bytes for the result of volume k. They are not in use.
-func (b *buffers) next(op, k, n int) []byte {
-	m := &b.of[k]
-	if op == b.last {
-		return m.slot
-	}
-	m.turn = 1 - m.turn
-	if cap(m.spare[m.turn]) < n {
-		m.spare[m.turn] = bulk.Make(n)
-	}
-	return m.spare[m.turn][:n]
-}
-
-func (b *buffers) flags(n int) []bool {
-	if cap(b.region) < n {
-		b.region = make([]bool, n)
-	}
-	return b.region[:n]
 }

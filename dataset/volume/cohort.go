@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"slices"
@@ -16,15 +15,20 @@ import (
 )
 
 // A Cohort is a set of patients, each with the same named volumes, made by
-// [Open]. It is not a dataset itself. [Cohort.Whole], [Cohort.Ragged],
-// [Cohort.Slices] and [Cohort.Patches] make datasets of it, which share its
-// cache.
+// [Open]. [Cohort.Whole], [Cohort.Ragged], [Cohort.Slices] and [Cohort.Patches]
+// make datasets of it, which share its cache.
+//
+// Such a dataset has a field for every volume, with the name of the volume and the
+// shape (channels, z, y, x), or (channels, rows, columns) of a slice. All volumes of
+// a patient are cut at the same place. An optional volume has a further field, a
+// bool named "…_present". The field "patient", int64, is the index of the patient in
+// [Cohort.Names]. Samples are ordered by patient. The dataset prints its plan with %v.
 //
 // A volume is decoded, changed by the steps of [Prepare] and kept in the
 // cache. Samples are copied from there into their slots and converted to the
-// dtype of the field. So put steps with the same result for every sample of a
-// patient (resampling, windowing) in Prepare, and others (random flips) in
-// [Augment].
+// dtype of the field; that allocates nothing. So put steps with the same result for
+// every sample of a patient (resampling, windowing) in Prepare, and others (random
+// flips) in [Augment].
 //
 // A Cohort, its datasets and their Readers may be used by several goroutines.
 type Cohort struct {
@@ -84,8 +88,7 @@ func Open(fsys fs.FS, options ...Option) (*Cohort, error) {
 	return s, nil
 }
 
-// Len is the number of patients.
-func (c *Cohort) Len() int { return len(c.patients) }
+func (c *Cohort) len() int { return len(c.patients) }
 
 // Names are the names of the patients, in the order of their indices.
 func (c *Cohort) Names() []string {
@@ -113,34 +116,19 @@ func (c *Cohort) Subset(patients []int) (*Cohort, error) {
 }
 
 func (c *Cohort) checkPatient(i int) error {
-	if i < 0 || i >= c.Len() {
-		return fmt.Errorf("volume: patient %d is out of range: there are %d", i, c.Len())
+	if i < 0 || i >= c.len() {
+		return fmt.Errorf("volume: patient %d is out of range: there are %d", i, c.len())
 	}
 	return nil
 }
 
-// Headers are the prepared volumes of patient i without their values: their
-// dtypes, shapes and geometry, in the order of the options of Open. A volume
-// that the patient does not have is nil. i must be from 0 to Len()-1.
-func (c *Cohort) Headers(i int) []*Volume {
-	outlines := c.patient(i).outlines
-	headers := make([]*Volume, len(outlines))
-	for k, v := range outlines {
-		if v != nil {
-			headers[k] = v.Header()
-		}
-	}
-	return headers
-}
-
-// Bytes is the size of the prepared volumes of all patients. A [CacheSize] of
-// this many bytes keeps all of them.
-func (c *Cohort) Bytes() int64 {
+// size is that of the prepared volumes of all patients.
+func (c *Cohort) size() int64 {
 	var n int64
 	for i := range c.patients {
 		for _, v := range c.patient(i).outlines {
 			if v != nil {
-				n += v.Bytes()
+				n += v.size()
 			}
 		}
 	}
@@ -153,22 +141,20 @@ func (c *Cohort) Stats() dataset.CacheStats { return c.cache.snapshot() }
 
 // Load returns the prepared volumes of patient i, from the cache if they are
 // there, in the order of the options of Open. A volume that the patient does
-// not have is nil. The volumes are shared, so they must not be changed. They
-// stay in memory until release is called. Call it exactly once.
-func (c *Cohort) Load(ctx context.Context, i int) (volumes []*Volume, release func(), err error) {
+// not have is nil. The volumes are shared, so they must not be changed.
+func (c *Cohort) Load(ctx context.Context, i int) ([]*Volume, error) {
 	if err := c.checkPatient(i); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e, err := c.cache.acquire(ctx, c.patients[i])
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return slices.Clone(e.volumes.list), func() { c.cache.release(e) }, nil
+	return slices.Clone(e.volumes.list), nil
 }
 
-// String is the plan up to the cut: what is read, how it is prepared and how
-// much is cached.
-func (c *Cohort) String() string {
+// plan is what is read, how it is prepared and how much is cached.
+func (c *Cohort) plan() string {
 	text := figures.Count(len(c.patients), "patient", "patients") + "\n"
 	for _, s := range c.sources {
 		text += fmt.Sprintf("  read      %v\n", s)
@@ -176,7 +162,7 @@ func (c *Cohort) String() string {
 	if c.prepare != nil {
 		text += fmt.Sprintf("  prepare   %v, once per patient\n", c.prepare)
 	}
-	return text + fmt.Sprintf("  cache     up to %s of %s", figures.Bytes(c.cacheSize), figures.Bytes(c.Bytes()))
+	return text + fmt.Sprintf("  cache     up to %s of %s", figures.Bytes(c.cacheSize), figures.Bytes(c.size()))
 }
 
 // patientVolumes are one patient's volumes, prepared, as the cache keeps them.
@@ -196,14 +182,10 @@ func (c *core) load(ctx context.Context, i int) (*patientVolumes, error) {
 		if p.files[k] == "" {
 			continue
 		}
-		v, err := read(s.decoder(c.fsys, p.files[k]), cancelingFS{&farFS{FS: files.In(ctx, c.fsys)}, ctx}, p.files[k], c.limit)
-		if err == nil {
-			err = v.channelsFirst()
-		}
+		v, err := c.read(ctx, &farFS{FS: files.In(ctx, c.fsys)}, &s, p.files[k], true)
 		if err != nil {
 			return nil, c.fileError(p, k, err)
 		}
-		v.Name, v.Mask, v.Fill = s.name, s.mask, s.fill
 		loaded.list[k] = v
 	}
 	if err := c.unchanged(p, loaded.list); err != nil {
@@ -228,9 +210,25 @@ func (c *core) load(ctx context.Context, i int) (*patientVolumes, error) {
 		if err != nil {
 			return nil, c.fileError(p, k, err)
 		}
-		loaded.bytes += v.Bytes()
+		loaded.bytes += v.size()
 	}
 	return loaded, nil
+}
+
+// read reads one of a patient's volumes, or only its header.
+func (c *core) read(ctx context.Context, fsys fs.FS, s *source, file string, values bool) (*Volume, error) {
+	v, err := read(ctx, fsys, file, c.limit, values)
+	if err == nil {
+		err = v.channelsFirst()
+	}
+	if err == nil {
+		err = c.checkSize(v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.Name, v.Mask, v.Fill = s.name, s.mask, s.fill
+	return v, nil
 }
 
 // unchanged finds files that have changed since the cohort was opened, before a
@@ -239,7 +237,7 @@ func (c *core) unchanged(p *patient, volumes []*Volume) error {
 	headers := make([]*Volume, len(volumes))
 	for k, v := range volumes {
 		if v != nil {
-			headers[k] = v.Header()
+			headers[k] = v.header()
 		}
 	}
 	if c.prepare != nil {
@@ -281,48 +279,6 @@ func (p *patientVolumes) region(source int, key string, labels []float64) (r *re
 	return r, true, nil
 }
 
-// A cancelingFS stops reads of its files once ctx is done, so that nobody waits for a
-// large volume that is no longer needed.
-type cancelingFS struct {
-	fs.FS
-	ctx context.Context
-}
-
-func (c cancelingFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(c.FS, name) }
-
-func (c cancelingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(c.FS, name) }
-
-func (c cancelingFS) Open(name string) (fs.File, error) {
-	if err := c.ctx.Err(); err != nil {
-		return nil, err
-	}
-	f, err := c.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	if s, ok := f.(io.Seeker); ok {
-		return cancelingSeeker{cancelingFile{f, c.ctx}, s}, nil
-	}
-	return cancelingFile{f, c.ctx}, nil
-}
-
-type cancelingFile struct {
-	fs.File
-	ctx context.Context
-}
-
-func (f cancelingFile) Read(p []byte) (int, error) {
-	if err := f.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return f.File.Read(p)
-}
-
-type cancelingSeeker struct {
-	cancelingFile
-	io.Seeker
-}
-
 // readOutlines reads all headers, prepares them and checks that they fit together.
 func (c *core) readOutlines() error {
 	err := files.Scan(len(c.all), files.Scanners, func(k int) error { return c.outline(&c.all[k]) })
@@ -339,18 +295,11 @@ func (c *core) outline(p *patient) error {
 		if p.files[k] == "" {
 			continue
 		}
-		v, err := readHeader(s.decoder(c.fsys, p.files[k]), c.fsys, p.files[k])
-		if err == nil {
-			err = v.channelsFirst()
-		}
-		if err == nil {
-			err = c.checkSize(v)
-		}
+		v, err := c.read(context.Background(), c.fsys, &s, p.files[k], false)
 		if err != nil {
 			errs = append(errs, c.fileError(p, k, err))
 			continue
 		}
-		v.Name, v.Mask, v.Fill = s.name, s.mask, s.fill
 		p.outlines[k] = v
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -373,8 +322,8 @@ func (c *core) outline(p *patient) error {
 }
 
 func (c *core) checkSize(v *Volume) error {
-	if v.Bytes() > c.limit {
-		return fmt.Errorf("%v: %d bytes of values, more than MaxBytes(%d)", dims(v.Shape), v.Bytes(), c.limit)
+	if v.size() > c.limit {
+		return fmt.Errorf("%v: %d bytes of values, more than MaxBytes(%d)", dims(v.Shape), v.size(), c.limit)
 	}
 	return nil
 }

@@ -50,9 +50,9 @@ func placed(shape ...int) *volume.Volume {
 
 func asBytes[T dataset.Element](values []T) []byte { return dataset.TensorOf(values).Bytes() }
 
-func nrrdFile(v *volume.Volume, options ...volume.WriteOption) *fstest.MapFile {
+func nrrdFile(v *volume.Volume, gzip ...bool) *fstest.MapFile {
 	var b bytes.Buffer
-	if err := volume.WriteNRRD(&b, v, options...); err != nil {
+	if err := volume.WriteNRRD(&b, v, len(gzip) > 0); err != nil {
 		panic(err)
 	}
 	return &fstest.MapFile{Data: b.Bytes()}
@@ -79,13 +79,19 @@ func cohortOf(t testing.TB, fsys fs.FS, options ...volume.Option) *volume.Cohort
 	return s
 }
 
-func cut(t testing.TB) func(*volume.Cut, error) *volume.Cut {
-	return func(c *volume.Cut, err error) *volume.Cut {
+// A part is a dataset of a cohort.
+type part interface {
+	dataset.Dataset
+	Name(i int) string
+}
+
+func cut(t testing.TB) func(dataset.Dataset, error) part {
+	return func(ds dataset.Dataset, err error) part {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c
+		return ds.(part)
 	}
 }
 
@@ -104,9 +110,9 @@ func TestCutsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	hash := func(workers int, cache int64) string {
 		h := sha256.New()
 		cohort := cohortOf(t, fsys, volume.CacheSize(cache))
-		for _, ds := range []*volume.Cut{
+		for _, ds := range []dataset.Dataset{
 			cut(t)(cohort.Patches([]int{2, 2, 2}, volume.PerPatient(7), volume.Positives("tumour", 0.5))),
-			cut(t)(cohort.Slices(t.Context(), volume.Views(volume.Sagittal))),
+			cut(t)(cohort.Slices(t.Context(), volume.Views("sagittal"))),
 		} {
 			l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(4), loader.Shuffle(true), loader.Seed(3))
 			if err != nil {
@@ -137,8 +143,8 @@ func TestCutsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 
 func TestCutsAllocateNothing(t *testing.T) {
 	cohort := cohortOf(t, patients(2))
-	for _, ds := range []*volume.Cut{
-		cut(t)(cohort.Whole()), cut(t)(cohort.Ragged()), cut(t)(cohort.Slices(t.Context(), volume.Views(volume.Sagittal))),
+	for _, ds := range []dataset.Dataset{
+		cut(t)(cohort.Whole()), cut(t)(cohort.Ragged()), cut(t)(cohort.Slices(t.Context(), volume.Views("sagittal"))),
 		cut(t)(cohort.Patches([]int{2, 2, 9}, volume.PerPatient(3), volume.Positives("tumour", 0.5))),
 	} {
 		r, slot := opened(t, ds)

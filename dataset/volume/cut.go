@@ -13,19 +13,9 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A Cut is a dataset of parts of a cohort's volumes: whole volumes, slices or
+// A cut is a dataset of parts of a cohort's volumes: whole volumes, slices or
 // patches. All volumes of a patient are cut at the same place.
-//
-// It has a field for every volume of the cohort, with the name of the volume
-// and the shape (channels, z, y, x), or (channels, rows, columns) of a slice.
-// An optional volume has a further field, a bool named "…_present". The field
-// "patient", int64, is the index of the patient in [Cohort.Names].
-// [Cohort.Ragged], [Cohort.Slices] and [Cohort.Patches] add fields of their
-// own. A Cut prints its plan with %v.
-//
-// Samples are ordered by patient. Reading a sample allocates nothing if its
-// patient is in the cohort's cache.
-type Cut struct {
+type cut struct {
 	cohort *Cohort
 	spec   dataset.Spec
 	first  int // field of the presence flags
@@ -45,8 +35,8 @@ type parts interface {
 }
 
 // newCut makes a cut whose samples have the shape size, or any shape if size is nil.
-func (c *Cohort) newCut(p parts, size []int, own ...dataset.Field) (*Cut, error) {
-	d := &Cut{cohort: c, parts: p}
+func (c *Cohort) newCut(p parts, size []int, own ...dataset.Field) (*cut, error) {
+	d := &cut{cohort: c, parts: p}
 	for k, source := range c.sources {
 		f := dataset.Field{Name: source.name, Dtype: source.dtype}
 		if size != nil {
@@ -66,14 +56,14 @@ func (c *Cohort) newCut(p parts, size []int, own ...dataset.Field) (*Cut, error)
 }
 
 // Len is the number of samples.
-func (c *Cut) Len() int { return c.parts.len() }
+func (c *cut) Len() int { return c.parts.len() }
 
-// Spec describes the fields, see [Cut].
-func (c *Cut) Spec() dataset.Spec { return c.spec }
+// Spec describes the fields, see [Cohort].
+func (c *cut) Spec() dataset.Spec { return c.spec }
 
 // Name is the name of the patient and the part, "p07, axial slice 12", or "" if
 // i is out of range.
-func (c *Cut) Name(i int) string {
+func (c *cut) Name(i int) string {
 	if dataset.CheckIndex(i, c.Len()) != nil {
 		return ""
 	}
@@ -84,14 +74,15 @@ func (c *Cut) Name(i int) string {
 	return name
 }
 
-// Cohort is the cohort that was cut.
-func (c *Cut) Cohort() *Cohort { return c.cohort }
-
-// Ends has, for every patient of the cohort, the index after its last sample.
-// sampler.Grouped takes it to go through a few patients at a time, if the cache
-// cannot hold all.
-func (c *Cut) Ends() []int {
-	ends := make([]int, c.cohort.Len())
+// Ends has, for every patient of the cohort of which ds was made, the index after its last
+// sample. sampler.Grouped takes it to go through a few patients at a time, if the cache
+// cannot hold all. It panics if no method of a [Cohort] made ds.
+func Ends(ds dataset.Dataset) []int {
+	if x, ok := ds.(*augmented); ok {
+		return Ends(x.Dataset)
+	}
+	c := ds.(*cut)
+	ends := make([]int, c.cohort.len())
 	for p := range ends {
 		ends[p] = sort.Search(c.Len(), func(i int) bool { return c.parts.patient(i) > p }) // the first of a later patient
 	}
@@ -100,21 +91,21 @@ func (c *Cut) Ends() []int {
 
 // String is the plan: what is read, prepared, cached and cut, and the resulting
 // fields.
-func (c *Cut) String() string {
+func (c *cut) String() string {
 	fields := make([]string, c.first)
 	for k, f := range c.spec[:c.first] {
 		fields[k] = f.String()
 	}
-	return fmt.Sprintf("%v\n  cut       %v: %d samples\n  store     %s", c.cohort, c.parts, c.Len(), strings.Join(fields, ", "))
+	return fmt.Sprintf("%s\n  cut       %v: %d samples\n  store     %s", c.cohort.plan(), c.parts, c.Len(), strings.Join(fields, ", "))
 }
 
 // Foresee begins to fetch the files of patients before they are read, if they are not in the
 // cache when their turn comes: see [dataset.ForeseeFiles]. Files of more than 64 MiB, folders, and
 // data files of detached headers are left out.
-func (c *Cut) Foresee(f dataset.Future) (stop func()) {
+func (c *cut) Foresee(f dataset.Future) (stop func()) {
 	s := c.cohort
 	return dataset.ForeseeFiles(s.fsys, f, dataset.FileBlocks{
-		Len: s.Len(),
+		Len: s.len(),
 		Of: func(sample int) int {
 			if dataset.CheckIndex(sample, c.Len()) != nil {
 				return -1
@@ -141,10 +132,10 @@ func (c *Cut) Foresee(f dataset.Future) (stop func()) {
 }
 
 // Open makes a Reader. It holds no resources between two samples.
-func (c *Cut) Open() (dataset.Reader, error) { return &cutReader{Cut: c}, nil }
+func (c *cut) Open() (dataset.Reader, error) { return &cutReader{cut: c}, nil }
 
 type cutReader struct {
-	*Cut
+	*cut
 	box box
 }
 
@@ -164,7 +155,6 @@ func (r *cutReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err != nil {
 		return err
 	}
-	defer s.cache.release(e)
 	dst.Stage(dataset.StageStore)
 	if err := r.parts.part(i, e, dst.Rand(), &r.box); err != nil {
 		return err
@@ -224,7 +214,7 @@ func floatsOf(labels []int) []float64 {
 var errNoPatients = errors.New("volume: the cohort has no patients")
 
 // volumes are the fields that hold the cohort's volumes.
-func (c *Cut) volumes() []field {
+func (c *cut) volumes() []field {
 	fields := make([]field, len(c.cohort.sources))
 	for k, s := range c.cohort.sources {
 		fields[k] = field{at: k, name: s.name, mask: s.mask}
@@ -235,8 +225,8 @@ func (c *Cut) volumes() []field {
 // Whole makes a dataset with one sample per patient: the whole volumes. All
 // patients must have the same shape after preparation. [PadOrCrop] gives them
 // one; [Cohort.Ragged] accepts any.
-func (c *Cohort) Whole() (*Cut, error) {
-	if c.Len() == 0 {
+func (c *Cohort) Whole() (dataset.Dataset, error) {
+	if c.len() == 0 {
 		return nil, errNoPatients
 	}
 	first := c.patient(0)
@@ -254,8 +244,8 @@ func (c *Cohort) Whole() (*Cut, error) {
 // an element is a plane, and a sample has the shape (z, y, x). Otherwise an
 // element is one value. The field "shape", int64 of shape (3) or (2), holds the
 // spatial shape of the sample.
-func (c *Cohort) Ragged() (*Cut, error) {
-	if c.Len() == 0 {
+func (c *Cohort) Ragged() (dataset.Dataset, error) {
+	if c.len() == 0 {
 		return nil, errNoPatients
 	}
 	first := c.patient(0)
@@ -282,7 +272,7 @@ type wholes struct {
 	ragged bool
 }
 
-func (w wholes) len() int          { return w.cohort.Len() }
+func (w wholes) len() int          { return w.cohort.len() }
 func (w wholes) patient(i int) int { return i }
 func (w wholes) name(int) string   { return "" }
 

@@ -44,13 +44,13 @@ func BenchmarkVolumes(b *testing.B) {
 		cohort := benchCohort(b, kind)
 		for _, c := range []struct {
 			name string
-			make func() (*volume.Cut, error)
+			make func() (dataset.Dataset, error)
 		}{
-			{"axial", func() (*volume.Cut, error) { return cohort.Slices(b.Context()) }},
-			{"coronal", func() (*volume.Cut, error) { return cohort.Slices(b.Context(), volume.Views(volume.Coronal)) }},
-			{"sagittal", func() (*volume.Cut, error) { return cohort.Slices(b.Context(), volume.Views(volume.Sagittal)) }},
-			{"patch 96³", func() (*volume.Cut, error) { return cohort.Patches([]int{96, 96, 96}) }},
-			{"patch 64³ on labels", func() (*volume.Cut, error) {
+			{"axial", func() (dataset.Dataset, error) { return cohort.Slices(b.Context()) }},
+			{"coronal", func() (dataset.Dataset, error) { return cohort.Slices(b.Context(), volume.Views("coronal")) }},
+			{"sagittal", func() (dataset.Dataset, error) { return cohort.Slices(b.Context(), volume.Views("sagittal")) }},
+			{"patch 96³", func() (dataset.Dataset, error) { return cohort.Patches([]int{96, 96, 96}) }},
+			{"patch 64³ on labels", func() (dataset.Dataset, error) {
 				return cohort.Patches([]int{64, 64, 64}, volume.Positives("tumour", 0.5))
 			}},
 			{"whole", cohort.Whole},

@@ -73,8 +73,10 @@ func TestRaggedVolumesTellTheirShape(t *testing.T) {
 	}
 }
 
+var views = []string{"axial", "coronal", "sagittal"}
+
 func TestSlicesAreThoseOfThreeViews(t *testing.T) {
-	ds := cut(t)(cohortOf(t, patients(2)).Slices(t.Context(), volume.Views(volume.Axial, volume.Coronal, volume.Sagittal), volume.SliceShape(5, 6)))
+	ds := cut(t)(cohortOf(t, patients(2)).Slices(t.Context(), volume.Views("axial", "coronal", "sagittal"), volume.SliceShape(5, 6)))
 	if got := ds.Len(); got != 2*(4+5+6) {
 		t.Fatalf("%d slices", got)
 	}
@@ -82,7 +84,7 @@ func TestSlicesAreThoseOfThreeViews(t *testing.T) {
 	for i := range ds.Len() {
 		s := sampleOf(t, ds, i)
 		ct := dataset.ValuesOf[float32](s["ct"])
-		p, view, at := dataset.ValuesOf[int64](s["patient"])[0], volume.View(dataset.ValuesOf[int64](s["view"])[0]), int(dataset.ValuesOf[int64](s["slice"])[0])
+		p, view, at := dataset.ValuesOf[int64](s["patient"])[0], views[dataset.ValuesOf[int64](s["view"])[0]], int(dataset.ValuesOf[int64](s["slice"])[0])
 		name := fmt.Sprintf("p%d, %v slice %d", p, view, at)
 		if got := ds.Name(i); got != name {
 			t.Errorf("slice %d: name %q, want %q", i, got, name)
@@ -94,9 +96,9 @@ func TestSlicesAreThoseOfThreeViews(t *testing.T) {
 			for column := range 6 {
 				z, y, x := at, row, column
 				switch view {
-				case volume.Coronal:
+				case "coronal":
 					z, y, x = row, at, column
-				case volume.Sagittal:
+				case "sagittal":
 					z, y, x = row, column, at
 				}
 				want := float32(10*((z*5+y)*6+x) + int(p))
@@ -112,7 +114,7 @@ func TestSlicesAreThoseOfThreeViews(t *testing.T) {
 	if len(seen) != ds.Len() {
 		t.Errorf("%d different slices of %d", len(seen), ds.Len())
 	}
-	if got, want := ds.Ends(), []int{15, 30}; !slices.Equal(got, want) {
+	if got, want := volume.Ends(ds), []int{15, 30}; !slices.Equal(got, want) {
 		t.Errorf("ends %v, want %v", got, want)
 	}
 }
@@ -128,9 +130,9 @@ func TestViewsFollowTheBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	for view, want := range []string{"(1, 4, 5)", "(1, 4, 6)", "(1, 5, 6)"} {
-		ds := cut(t)(s.Slices(t.Context(), volume.Views(volume.View(view))))
+		ds := cut(t)(s.Slices(t.Context(), volume.Views(views[view])))
 		if got := ds.Spec()[0].String(); got != "mr float32 "+want {
-			t.Errorf("%v: got %s, want %s", volume.View(view), got, want)
+			t.Errorf("%v: got %s, want %s", views[view], got, want)
 		}
 	}
 }
@@ -143,9 +145,9 @@ func TestEmptySlicesAreDropped(t *testing.T) {
 	}{
 		{[]volume.SliceOption{volume.NonEmpty("tumour")},
 			[]string{"p0, axial slice 1", "p0, axial slice 2", "p1, axial slice 1", "p1, axial slice 2"}},
-		{[]volume.SliceOption{volume.Views(volume.Sagittal), volume.NonEmpty("tumour", 2)},
+		{[]volume.SliceOption{volume.Views("sagittal"), volume.NonEmpty("tumour", 2)},
 			[]string{"p0, sagittal slice 0", "p1, sagittal slice 1"}},
-		{[]volume.SliceOption{volume.Views(volume.Coronal), volume.NonEmpty("tumour", 1, 7)},
+		{[]volume.SliceOption{volume.Views("coronal"), volume.NonEmpty("tumour", 1, 7)},
 			[]string{"p0, coronal slice 0", "p1, coronal slice 0"}},
 	} {
 		ds := cut(t)(s.Slices(t.Context(), c.options...))

@@ -2,6 +2,7 @@ package volume
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,37 +12,28 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume/internal/array"
 	"github.com/penstock-go/penstock/dataset/volume/internal/dicom"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// dicomDecoder reads a series, a folder of slices, or one slice.
-type dicomDecoder struct{}
-
-func (dicomDecoder) ReadHeader(fsys fs.FS, name string) (*Volume, error) {
-	s, err := readSeries(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	return s.header(name), nil
-}
-
-func (dicomDecoder) Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
-	s, err := readSeries(fsys, name)
+// readSeries reads a series, a folder of slices, or one slice, or only its header.
+func readSeries(ctx context.Context, fsys fs.FS, name string, limit int64, values bool) (*Volume, error) {
+	s, err := readSlices(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	v := s.header(name)
-	if err := v.checkHeader(); err != nil {
-		return nil, err
+	if err := v.checkHeader(); err != nil || !values {
+		return v, err
 	}
-	if limit > 0 && v.Bytes() > limit {
-		return nil, fmt.Errorf("%d bytes of values, the limit is %d", v.Bytes(), limit)
+	if limit > 0 && v.size() > limit {
+		return nil, fmt.Errorf("%d bytes of values, the limit is %d", v.size(), limit)
 	}
-	v.Data = bulk.Make(int(v.Bytes())) // the files are as large: every header was compared with the size of its file
-	return v, s.decode(fsys, v)
+	v.Data = bulk.Make(int(v.size())) // the files are as large: every header was compared with the size of its file
+	return v, s.decode(ctx, fsys, v)
 }
 
 // A slice is one file of a series.
@@ -59,9 +51,9 @@ type series struct {
 	dtype  dataset.Dtype
 }
 
-// readSeries reads the headers of all files in the folder, or of the one file, and
+// readSlices reads the headers of all files in the folder, or of the one file, and
 // makes sure that they are one stack of slices.
-func readSeries(fsys fs.FS, name string) (*series, error) {
+func readSlices(fsys fs.FS, name string) (*series, error) {
 	names, err := slicesIn(fsys, name)
 	if err != nil {
 		return nil, err
@@ -142,70 +134,58 @@ func (s *series) chooseDtype() {
 
 func (s *series) header(name string) *Volume {
 	first := s.slices[0]
-	across := Axis{Kind: "space", Spacing: first.Thickness, Direction: s.normal}
+	across := array.Axis{Kind: "space", Spacing: first.Thickness, Direction: s.normal}
 	if s.step != nil {
-		across.Spacing, across.Direction = unitOf(s.step)
+		across.Place(s.step, 1)
 	}
-	_, row := unitOf(first.Orientation[:3])
-	_, column := unitOf(first.Orientation[3:])
-	v := &Volume{Name: name, Dtype: s.dtype, Shape: dataset.Shape{len(s.slices), first.Rows, first.Columns}, World: "LPS", Origin: slices.Clone(first.Position), Axes: []Axis{
-		across, {Kind: "space", Spacing: first.Spacing[0], Direction: column}, {Kind: "space", Spacing: first.Spacing[1], Direction: row}}}
-	for _, a := range []Attribute{{"Modality", first.Modality}, {"SeriesDescription", first.Description}, {"Units", first.Units}, {"SeriesInstanceUID", first.Series}} {
-		if a.Value != "" {
-			v.Attributes = append(v.Attributes, a)
+	down, right := array.Axis{Kind: "space"}, array.Axis{Kind: "space"}
+	right.Place(first.Orientation[:3], 1)
+	down.Place(first.Orientation[3:], 1)
+	down.Spacing, right.Spacing = first.Spacing[0], first.Spacing[1]
+	v := &Volume{Name: name, Dtype: s.dtype, Shape: dataset.Shape{len(s.slices), first.Rows, first.Columns}, World: "LPS",
+		Origin: slices.Clone(first.Position), Axes: []Axis{Axis(across), Axis(down), Axis(right)}}
+	for key, value := range map[string]string{"Modality": first.Modality, "SeriesDescription": first.Description, "Units": first.Units, "SeriesInstanceUID": first.Series} {
+		if value == "" {
+			continue
 		}
+		if v.Attributes == nil {
+			v.Attributes = map[string]string{}
+		}
+		v.Attributes[key] = value
 	}
 	return v
 }
 
 // decode reads all slices into the volume, row by row.
-func (s *series) decode(fsys fs.FS, v *Volume) error {
+func (s *series) decode(ctx context.Context, fsys fs.FS, v *Volume) error {
 	first := s.slices[0]
 	raw := make([]byte, first.Size())
 	row := make([]int64, first.Columns)
-	stored, size := len(raw)/first.Rows, first.Columns*v.Dtype.Size()
+	stored, size := len(raw)/first.Rows, v.Dtype.Size()
 	to := v.Data
 	for _, m := range s.slices {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := m.Decode(fsys, raw); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
+		slope, intercept := int64(m.Slope), int64(m.Intercept)
 		for y := range first.Rows {
 			m.Values(row, raw[y*stored:][:stored])
-			m.rescale(to[:size], row, v.Dtype)
-			to = to[size:]
+			if v.Dtype == dataset.Float32 {
+				for x, value := range row {
+					dense.Values[float32](to)[x] = float32(m.Slope*float64(value) + m.Intercept)
+				}
+			} else {
+				for x, value := range row {
+					bulk.Put(to[x*size:][:size], uint64(slope*value+intercept))
+				}
+			}
+			to = to[first.Columns*size:]
 		}
 	}
 	return nil
-}
-
-// rescale turns stored values into those of the volume.
-func (m slice) rescale(to []byte, values []int64, dt dataset.Dtype) {
-	switch dt {
-	case dataset.Uint8:
-		rescale(to, values, m.Image)
-	case dataset.Int8:
-		rescale(dense.Values[int8](to), values, m.Image)
-	case dataset.Uint16:
-		rescale(dense.Values[uint16](to), values, m.Image)
-	case dataset.Int16:
-		rescale(dense.Values[int16](to), values, m.Image)
-	case dataset.Uint32:
-		rescale(dense.Values[uint32](to), values, m.Image)
-	case dataset.Int32:
-		rescale(dense.Values[int32](to), values, m.Image)
-	default:
-		floats := dense.Values[float32](to)
-		for i, x := range values {
-			floats[i] = float32(m.Slope*float64(x) + m.Intercept)
-		}
-	}
-}
-
-func rescale[T uint8 | int8 | uint16 | int16 | uint32 | int32](to []T, values []int64, m *dicom.Image) {
-	slope, intercept := int64(m.Slope), int64(m.Intercept)
-	for i, x := range values {
-		to[i] = T(slope*x + intercept)
-	}
 }
 
 // checkPlane returns an error if the slice does not say where it is.
@@ -221,8 +201,7 @@ func checkPlane(m *dicom.Image) error {
 		return fmt.Errorf("PixelSpacing: %v, want positive numbers", m.Spacing)
 	}
 	row, column := m.Orientation[:3], m.Orientation[3:]
-	a, _ := unitOf(row)
-	b, _ := unitOf(column)
+	a, b := array.Length(row), array.Length(column)
 	if cosine := dot([3]float64(row), [3]float64(column)); math.Abs(a-1) > 1e-3 || math.Abs(b-1) > 1e-3 || math.Abs(cosine) > 1e-3 {
 		return fmt.Errorf("ImageOrientationPatient: %v, want two unit vectors at a right angle", m.Orientation)
 	}
@@ -272,7 +251,9 @@ func farther(a, b []float64, exact float64) bool {
 func (s *series) stack() error {
 	o := s.slices[0].Orientation
 	n := cross([3]float64(o[:3]), [3]float64(o[3:]))
-	_, s.normal = unitOf(n[:])
+	var across array.Axis
+	across.Place(n[:], 1)
+	s.normal = across.Direction
 	for k := range s.slices {
 		s.slices[k].at = dot([3]float64(s.slices[k].Position), [3]float64(s.normal))
 	}

@@ -2,7 +2,6 @@ package volume_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"io/fs"
 	"math"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
-	"github.com/penstock-go/penstock/internal/hostile"
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A dicomGolden is what SimpleITK reads from a series, and pydicom where it does not.
@@ -43,6 +42,12 @@ func TestSeriesAreThoseOfITK(t *testing.T) {
 	fsys := os.DirFS("testdata/dicom")
 	for name, want := range dicomGoldens(t) {
 		v, err := volume.Read(fsys, name, 0)
+		if slices.Contains([]string{"big", "deflated", "rle", "rle8"}, name) {
+			if err == nil || !strings.Contains(err.Error(), "is not read: want uncompressed values in little endian") {
+				t.Errorf("%s: got %v", name, err)
+			}
+			continue
+		}
 		if err != nil {
 			t.Error(err)
 			continue
@@ -57,7 +62,7 @@ func TestSeriesAreThoseOfITK(t *testing.T) {
 		for i := range values {
 			values[i] = float64(floats(t, v)[i])
 			if v.Dtype == dataset.Uint32 { // beyond the integers that float32 holds exactly
-				values[i] = float64(volume.Values[uint32](v)[i])
+				values[i] = float64(dense.Values[uint32](v.Data)[i])
 			}
 		}
 		for i, x := range values {
@@ -93,7 +98,7 @@ func TestASeriesTellsItsModalityButNotItsPatient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := v.Attributes; len(got) != 3 || got[0] != (volume.Attribute{Key: "Modality", Value: "CT"}) || got[1].Value != "ct" || got[2].Key != "SeriesInstanceUID" {
+	if got := v.Attributes; len(got) != 3 || got["Modality"] != "CT" || got["SeriesDescription"] != "ct" || got["SeriesInstanceUID"] == "" {
 		t.Errorf("got %v", got)
 	}
 }
@@ -216,53 +221,7 @@ func TestCohortsHaveSeriesAndFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sampleOf(t, cut(t)(c.Whole()), 0)
-	if got := dataset.ValuesOf[int16](s["ct"]); !slices.Equal(got, volume.Values[int16](ct)) || dataset.ValuesOf[uint8](s["mask"])[7] != 1 {
+	if got := dataset.ValuesOf[int16](s["ct"]); !slices.Equal(got, dense.Values[int16](ct.Data)) || dataset.ValuesOf[uint8](s["mask"])[7] != 1 {
 		t.Errorf("got %v", got)
 	}
-}
-
-// TestASliceThatPromisesMoreThanItHasIsAnError has a size that is 65,536 bytes in 32 bits.
-func TestASliceThatPromisesMoreThanItHasIsAnError(t *testing.T) {
-	var b bytes.Buffer
-	add := func(group, el uint16, vr, v string) {
-		if len(v)%2 == 1 {
-			v += " "
-		}
-		binary.Write(&b, binary.LittleEndian, []uint16{group, el})
-		b.WriteString(vr)
-		binary.Write(&b, binary.LittleEndian, uint16(len(v)))
-		b.WriteString(v)
-	}
-	short := func(v uint16) string { return string(binary.LittleEndian.AppendUint16(nil, v)) }
-	b.Write(make([]byte, 128))
-	b.WriteString("DICM")
-	add(2, 0x10, "UI", "1.2.840.10008.1.2.5\x00")
-	add(0x20, 0x32, "DS", `0\0\0`)
-	add(0x20, 0x37, "DS", `1\0\0\0\1\0`)
-	add(0x28, 0x10, "US", short(16384))
-	add(0x28, 0x11, "US", short(8193))
-	add(0x28, 0x30, "DS", `1\1`)
-	add(0x28, 0x100, "US", short(32))
-	add(0x28, 0x101, "US", short(32))
-	add(0x28, 0x102, "US", short(31))
-	binary.Write(&b, binary.LittleEndian, []uint16{0x7fe0, 0x10})
-	b.WriteString("OB\x00\x00\xff\xff\xff\xff")
-	item := func(v []byte) {
-		binary.Write(&b, binary.LittleEndian, []uint16{0xfffe, 0xe000})
-		binary.Write(&b, binary.LittleEndian, uint32(len(v)))
-		b.Write(v)
-	}
-	item(nil)
-	segment := bytes.Repeat([]byte{129, 0}, 16384/128) // 16384 zeros
-	head := binary.LittleEndian.AppendUint32(nil, 4)
-	for k := range 15 {
-		head = binary.LittleEndian.AppendUint32(head, uint32(64+min(k, 4)*len(segment)))
-	}
-	item(append(head, bytes.Repeat(segment, 4)...))
-	hostile.Bounded(t, b.Len(), 0, func() {
-		_, err := volume.Read(fstest.MapFS{"a.dcm": {Data: b.Bytes()}}, "a.dcm", 0)
-		if err == nil || !strings.Contains(err.Error(), "PixelData: 536936448 bytes of values, more than a file of 1372 can hold") {
-			t.Errorf("got %v", err)
-		}
-	})
 }

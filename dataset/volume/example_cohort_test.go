@@ -19,13 +19,13 @@ func clinic() fstest.MapFS {
 	for p, name := range []string{"anna", "bert"} {
 		ct := &volume.Volume{Name: "ct", Shape: dataset.Shape{2, 2, 3}, World: "LPS", Origin: []float64{0, 0, 0}, Axes: []volume.Axis{
 			{Spacing: 5, Direction: []float64{0, 0, 1}}, {Spacing: 1, Direction: []float64{0, 1, 0}}, {Spacing: 1, Direction: []float64{1, 0, 0}}}}
-		tumour := ct.Header()
+		tumour := *ct
 		ct.SetFloat32([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, float32(11 + p)})
 		tumour.Name, tumour.Dtype, tumour.Data = "tumour", dataset.Uint8, make([]byte, 12)
 		tumour.Data[7] = uint8(p)
-		for _, v := range []*volume.Volume{ct, tumour} {
+		for _, v := range []*volume.Volume{ct, &tumour} {
 			var file bytes.Buffer
-			if err := volume.WriteNRRD(&file, v, volume.Gzip()); err != nil {
+			if err := volume.WriteNRRD(&file, v, true); err != nil {
 				log.Fatal(err)
 			}
 			fsys[name+"/"+v.Name+".nrrd"] = &fstest.MapFile{Data: file.Bytes()}
@@ -45,7 +45,7 @@ func clinicCohort() *volume.Cohort {
 	return cohort
 }
 
-func printAll(ds *volume.Cut, err error) {
+func printAll(ds dataset.Dataset, err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,21 +54,19 @@ func printAll(ds *volume.Cut, err error) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(ds.Name(i), s["ct"].Shape(), s["ct"].Data(), s["tumour"].Data())
+		fmt.Println(s["patient"].Data(), s["ct"].Shape(), s["ct"].Data(), s["tumour"].Data())
 	}
 }
 
 func ExampleOpen() {
 	cohort := clinicCohort()
-	fmt.Println(cohort.Names(), cohort.Bytes(), "bytes")
-	fmt.Println(cohort.Headers(0)[0])
+	fmt.Println(cohort.Names())
 	printAll(cohort.Whole())
 	fmt.Println(cohort.Stats())
 	// Output:
-	// [anna bert] 120 bytes
-	// ct float32 (1, 2, 2, 3), 5×1×1 mm, LPS
-	// anna (1, 2, 2, 3) [0 1 2 3 4 5 6 7 8 9 10 11] [0 0 0 0 0 0 0 0 0 0 0 0]
-	// bert (1, 2, 2, 3) [0 1 2 3 4 5 6 7 8 9 10 12] [0 0 0 0 0 0 0 1 0 0 0 0]
+	// [anna bert]
+	// 0 (1, 2, 2, 3) [0 1 2 3 4 5 6 7 8 9 10 11] [0 0 0 0 0 0 0 0 0 0 0 0]
+	// 1 (1, 2, 2, 3) [0 1 2 3 4 5 6 7 8 9 10 12] [0 0 0 0 0 0 0 1 0 0 0 0]
 	// 2 samples in 120 B, limit 1 GiB, 0 hits, 2 misses
 }
 
@@ -95,12 +93,12 @@ func ExamplePatients() {
 
 func ExampleCohort_Slices() {
 	cohort, ctx := clinicCohort(), context.Background()
-	printAll(cohort.Slices(ctx, volume.Views(volume.Axial), volume.NonEmpty("tumour")))
-	printAll(cohort.Slices(ctx, volume.Views(volume.Coronal, volume.Sagittal), volume.SliceShape(2, 3), volume.NonEmpty("tumour")))
+	printAll(cohort.Slices(ctx, volume.Views("axial"), volume.NonEmpty("tumour")))
+	printAll(cohort.Slices(ctx, volume.Views("coronal", "sagittal"), volume.SliceShape(2, 3), volume.NonEmpty("tumour")))
 	// Output:
-	// bert, axial slice 1 (1, 2, 3) [6 7 8 9 10 12] [0 1 0 0 0 0]
-	// bert, coronal slice 0 (1, 2, 3) [0 1 2 6 7 8] [0 0 0 0 1 0]
-	// bert, sagittal slice 1 (1, 2, 3) [1 4 -1 7 10 -1] [0 0 0 1 0 0]
+	// 1 (1, 2, 3) [6 7 8 9 10 12] [0 1 0 0 0 0]
+	// 1 (1, 2, 3) [0 1 2 6 7 8] [0 0 0 0 1 0]
+	// 1 (1, 2, 3) [1 4 -1 7 10 -1] [0 0 0 1 0 0]
 }
 
 // Validation sees other patients than training does, not other slices.
@@ -112,8 +110,8 @@ func ExampleCohort_Subset() {
 	}
 	printAll(training.Patches([]int{1, 1, 2}, volume.PerPatient(2), volume.Positives("tumour", 1)))
 	// Output:
-	// bert, patch 0 (1, 1, 1, 2) [6 7] [0 1]
-	// bert, patch 1 (1, 1, 1, 2) [6 7] [0 1]
+	// 0 (1, 1, 1, 2) [6 7] [0 1]
+	// 0 (1, 1, 1, 2) [6 7] [0 1]
 }
 
 func ExampleCohort_Ragged() {
@@ -122,20 +120,19 @@ func ExampleCohort_Ragged() {
 		log.Fatal(err)
 	}
 	fmt.Println(ds.Spec())
-	fmt.Println(ds.Cohort().Names(), "end with samples", ds.Ends())
+	fmt.Println("patients end with samples", volume.Ends(ds))
 	// Output:
 	// ct float32 (n, 2, 3), tumour uint8 (n, 2, 3), patient int64 (), shape int64 (3)
-	// [anna bert] end with samples [1 2]
+	// patients end with samples [1 2]
 }
 
 func ExampleCohort_Load() {
-	volumes, release, err := clinicCohort().Load(context.Background(), 1)
+	volumes, err := clinicCohort().Load(context.Background(), 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer release()
 	for _, v := range volumes {
-		fmt.Println(v, v.Tensor().Shape())
+		fmt.Println(v, dataset.NewTensor(v.Dtype, v.Shape, v.Data).Shape())
 	}
 	// Output:
 	// ct float32 (1, 2, 2, 3), 5×1×1 mm, LPS (1, 2, 2, 3)
@@ -147,14 +144,14 @@ func ExampleRead() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(v, v.Shape.Elements(), v.Bytes())
+	fmt.Println(v, len(v.Data))
 	fmt.Println(v.Position(1, 1, 2))
 	values, err := v.Float32()
 	fmt.Println(values[11], err)
 	h, err := volume.ReadHeader(clinic(), "bert/ct.nrrd")
 	fmt.Println(h, err)
 	// Output:
-	// bert/ct.nrrd float32 (2, 2, 3), 5×1×1 mm, LPS 12 48
+	// bert/ct.nrrd float32 (2, 2, 3), 5×1×1 mm, LPS 48
 	// [2 1 5] true
 	// 12 <nil>
 	// bert/ct.nrrd float32 (2, 2, 3), 5×1×1 mm, LPS <nil>
@@ -163,17 +160,18 @@ func ExampleRead() {
 func ExampleWriteNRRD() {
 	v := &volume.Volume{Name: "noise", Dtype: dataset.Uint8, Shape: dataset.Shape{1, 4}, Data: []byte("abcd"),
 		Axes:       []volume.Axis{{Kind: "domain", Spacing: 2}, {Kind: "domain", Spacing: 0.5}},
-		Attributes: []volume.Attribute{{Key: "modality", Value: "MR"}}}
-	if err := volume.WriteNRRD(os.Stdout, v); err != nil {
+		Attributes: map[string]string{"modality": "MR"}}
+	if err := volume.WriteNRRD(os.Stdout, v, false); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// NRRD0003
+	// NRRD0004
 	// type: uint8
 	// dimension: 2
 	// sizes: 4 1
 	// spacings: 0.5 2
 	// kinds: domain domain
+	// endian: little
 	// encoding: raw
 	// modality:=MR
 	//
@@ -191,7 +189,7 @@ func ExampleWriteNRRD_place() {
 			{Kind: "space", Spacing: 1, Direction: []float64{0, 0.8, 0.6}},
 			{Kind: "space", Spacing: 1, Direction: []float64{1, 0, 0}}}}
 	var file bytes.Buffer
-	if err := volume.WriteNRRD(&file, v, volume.Gzip()); err != nil {
+	if err := volume.WriteNRRD(&file, v, true); err != nil {
 		log.Fatal(err)
 	}
 	fsys := fstest.MapFS{"ct.nrrd": {Data: file.Bytes()}} // usually os.DirFS
@@ -202,9 +200,9 @@ func ExampleWriteNRRD_place() {
 	fmt.Println(back, back.Axes[0].Kind, string(back.Data))
 	fmt.Println(back.Position(1, 0, 0))
 	v.Axes[0].Spacing = 0
-	fmt.Println(volume.WriteNRRD(&file, v))
+	fmt.Println(volume.WriteNRRD(&file, v, false))
 	// Output:
 	// ct.nrrd uint8 (2, 2, 2), 5×1×1 mm, LPS space abcdefgh
 	// [-100 -83 34] true
-	// volume: write ct: axis 0: a direction without a spacing
+	// volume: write ct: axis -3: no such direction in NRRD: kind "space", spacing 0, direction [0 -0.6 0.8]
 }

@@ -25,7 +25,7 @@ type enlarging struct {
 }
 
 func (e enlarging) String() string       { return "enlarging" }
-func (e enlarging) add(p *program) error { return p.add(e, perPatient, true) }
+func (e enlarging) add(p *program) error { return p.whole(e) }
 
 func (e enlarging) outline(vs []*Volume) error {
 	for _, v := range vs {
@@ -45,3 +45,15 @@ func (e enlarging) apply(vs []*Volume, _ *work) error {
 	}
 	return nil
 }
+
+// Header is a copy of the volume without its values.
+func (v *Volume) Header() *Volume { return v.header() }
+
+// Bytes is the size of the values.
+func (v *Volume) Bytes() int64 { return v.size() }
+
+// Headers are the prepared volumes of patient i without values.
+func (c *Cohort) Headers(i int) []*Volume { return c.patient(i).outlines }
+
+// Bytes is the size of the prepared volumes of all patients.
+func (c *Cohort) Bytes() int64 { return c.size() }

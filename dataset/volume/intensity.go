@@ -19,10 +19,9 @@ type Intensity struct {
 	only   []string
 	lo, hi float64 // of the result
 	to     bool    // lo and hi were given
-	within string
 	// nonzero excludes voxels of value 0 from the statistics and the change.
 	nonzero bool
-	scale   func(x *Intensity, values []float32, region []bool) error
+	scale   func(x Intensity, values []float32) error
 }
 
 // Window maps a range of values to the range from 0 to 1, as a CT viewer does:
@@ -37,8 +36,8 @@ func Window(level, width float64) Intensity {
 	if !(width > 0) || math.IsInf(width, 0) || math.IsNaN(level) || math.IsInf(level, 0) {
 		x.check = errors.New("want a finite level and a positive width")
 	}
-	x.scale = func(x *Intensity, values []float32, _ []bool) error {
-		x.stretch(values, level-width/2, level+width/2, nil)
+	x.scale = func(x Intensity, values []float32) error {
+		x.stretch(values, level-width/2, level+width/2)
 		return nil
 	}
 	return x
@@ -46,8 +45,8 @@ func Window(level, width float64) Intensity {
 
 // ZScore subtracts the mean of every channel and divides by its standard
 // deviation, as MONAI's NormalizeIntensity does with channel_wise. A channel
-// whose values are all equal becomes 0. See [Intensity.Nonzero] and
-// [Intensity.Within].
+// whose values are all equal becomes 0.
+// See [Intensity.Nonzero].
 func ZScore() Intensity {
 	return Intensity{name: "ZScore", scale: zscore}
 }
@@ -83,17 +82,6 @@ func (x Intensity) Nonzero() Intensity {
 	return x
 }
 
-// Within makes ZScore or MinMax compute its statistics from the voxels whose
-// label in the named mask is not 0, in any of its channels. It still changes all
-// voxels. If there are no such voxels, it changes none.
-func (x Intensity) Within(mask string) Intensity {
-	x.within = mask
-	if x.name == "Window" {
-		x.check = errors.New("Within is for ZScore and MinMax only")
-	}
-	return x
-}
-
 // String is the call that made the step.
 func (x Intensity) String() string {
 	text := figures.Call(x.name, x.args...)
@@ -102,9 +90,6 @@ func (x Intensity) String() string {
 	}
 	if x.nonzero {
 		text += ".Nonzero()"
-	}
-	if x.within != "" {
-		text += figures.Call(".Within", x.within)
 	}
 	if len(x.only) > 0 {
 		text += figures.Call(".Only", figures.Anys(x.only)...)
@@ -117,50 +102,25 @@ func (x Intensity) add(p *program) error {
 		return x.check
 	}
 	p.names = append(p.names, x.only...)
-	if x.within != "" {
-		p.names = append(p.names, x.within)
-	}
-	op := &intensity{Intensity: x}
-	p.floating = append(p.floating, op)
-	return p.add(op, anywhere, false)
+	p.ops = append(p.ops, x)
+	return nil
 }
 
-// intensity is the operation, shared by all workers.
-type intensity struct{ Intensity }
-
 // of reports whether the step changes that volume.
-func (x *intensity) of(v *Volume) bool {
+func (x Intensity) of(v *Volume) bool {
 	return !v.Mask && (len(x.only) == 0 || slices.Contains(x.only, v.Name))
 }
 
-func (x *intensity) outline(vs []*Volume) error {
+func (x Intensity) outline(vs []*Volume) error {
 	for _, v := range vs {
 		if x.of(v) {
 			v.Dtype = dataset.Float32
-		}
-		if v.Name == x.within && !v.Mask {
-			return fmt.Errorf("%s is not a mask", v.Name)
 		}
 	}
 	return nil
 }
 
-func (x *intensity) apply(vs []*Volume, w *work) error {
-	var region []bool
-	if x.within != "" {
-		k := slices.IndexFunc(vs, func(v *Volume) bool { return v.Name == x.within })
-		if k < 0 {
-			return fmt.Errorf("the patient has no %s", x.within)
-		}
-		if w.sample != nil {
-			region = w.sample.flags(vs[k].Shape.Elements() / vs[k].Shape[0])
-		} else {
-			region = make([]bool, vs[k].Shape.Elements()/vs[k].Shape[0])
-		}
-		if err := inside(region, vs[k]); err != nil {
-			return err
-		}
-	}
+func (x Intensity) apply(vs []*Volume, w *work) error {
 	for _, v := range vs {
 		if !x.of(v) {
 			continue
@@ -175,7 +135,7 @@ func (x *intensity) apply(vs []*Volume, w *work) error {
 			if err := w.ctx.Err(); err != nil {
 				return err
 			}
-			if err := x.scale(&x.Intensity, values[at:at+channel], region); err != nil {
+			if err := x.scale(x, values[at:at+channel]); err != nil {
 				return fmt.Errorf("%s: %w", v.Name, err)
 			}
 		}
@@ -183,53 +143,22 @@ func (x *intensity) apply(vs []*Volume, w *work) error {
 	return nil
 }
 
-// inside marks the voxels whose label is not 0 in one of the mask's channels. NaN is not
-// a label.
-func inside(region []bool, mask *Volume) error {
-	clear(region)
-	n := len(region)
-	if mask.Dtype == dataset.Float32 || mask.Dtype == dataset.Float64 {
-		values, err := mask.Float32()
-		if err != nil {
-			return err
-		}
-		for i, v := range values {
-			if v != 0 && v == v {
-				region[i%n] = true
-			}
-		}
-		return nil
-	}
-	size := mask.Dtype.Size()
-	for i, b := range mask.Data {
-		if b != 0 {
-			region[i/size%n] = true
-		}
-	}
-	return nil
-}
-
 var errNaN = errors.New("a value is NaN, so there are no statistics")
 
-func (x *Intensity) counts(i int, value float32, region []bool) bool {
-	return (region == nil || region[i]) && (!x.nonzero || value != 0)
-}
-
-func zscore(x *Intensity, values []float32, region []bool) error {
+func zscore(x Intensity, values []float32) error {
 	n, sum := 0, 0.0
-	all := region == nil && !x.nonzero
-	for i, v := range values {
-		if all || x.counts(i, v, region) {
+	for _, v := range values {
+		if !x.nonzero || v != 0 {
 			sum += float64(v)
 			n++
 		}
 	}
 	if n == 0 {
-		return nil // no statistics, for example if the patient does not have the organ
+		return nil // no statistics
 	}
 	mean, squares := sum/float64(n), 0.0
-	for i, v := range values {
-		if all || x.counts(i, v, region) {
+	for _, v := range values {
+		if !x.nonzero || v != 0 {
 			d := float64(v) - mean
 			squares += d * d
 		}
@@ -250,11 +179,10 @@ func zscore(x *Intensity, values []float32, region []bool) error {
 	return nil
 }
 
-func minmax(x *Intensity, values []float32, region []bool) error {
+func minmax(x Intensity, values []float32) error {
 	lo, hi := float32(math.Inf(1)), float32(math.Inf(-1))
-	all := region == nil && !x.nonzero
-	for i, v := range values {
-		if all || x.counts(i, v, region) {
+	for _, v := range values {
+		if !x.nonzero || v != 0 {
 			if v != v {
 				return errNaN
 			}
@@ -269,23 +197,19 @@ func minmax(x *Intensity, values []float32, region []bool) error {
 	if lo > hi {
 		return nil
 	}
-	var keep func(float32) bool
-	if x.nonzero {
-		keep = func(v float32) bool { return v == 0 }
-	}
-	x.stretch(values, float64(lo), float64(hi), keep)
+	x.stretch(values, float64(lo), float64(hi))
 	return nil
 }
 
 // stretch maps the range from…to to lo…hi and clips values outside.
-func (x *Intensity) stretch(values []float32, from, to float64, keep func(float32) bool) {
+func (x Intensity) stretch(values []float32, from, to float64) {
 	lo, hi := float32(x.lo), float32(x.hi)
 	f, start := float32(0), float32(from)
 	if to > from {
 		f = float32((x.hi - x.lo) / (to - from))
 	}
 	for i, v := range values {
-		if keep != nil && keep(v) {
+		if x.nonzero && v == 0 {
 			continue
 		}
 		y := (v-start)*f + lo

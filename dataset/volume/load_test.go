@@ -20,11 +20,10 @@ func TestVolumesAreDecodedOnce(t *testing.T) {
 	fsys := &datatest.OpenedFS{FS: patients(3)}
 	cohort := cohortOf(t, fsys)
 	fsys.Opens() // of the headers
-	_, release, err := cohort.Load(t.Context(), 0)
+	_, err := cohort.Load(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	release()
 	once := fsys.Opens()["p0/ct.nrrd"]
 	if once < 1 {
 		t.Fatal("Load opened nothing")
@@ -121,7 +120,7 @@ func (f haltingFile) Read(p []byte) (int, error) {
 func (f haltingFile) Open(string) (fs.File, error) { panic("not used") }
 
 func TestDecodingEndsSoonAfterItIsCanceled(t *testing.T) {
-	for _, options := range [][]volume.WriteOption{nil, {volume.Gzip()}} {
+	for _, options := range [][]bool{nil, {true}} {
 		fsys := &halting{FS: fstest.MapFS{"p.nrrd": nrrdFile(scanOf(0, 20, 50, 50), options...)}, cancel: func() {}}
 		s, err := volume.Open(fsys, volume.Scan("ct", "{patient}.nrrd"))
 		if err != nil {
@@ -129,7 +128,7 @@ func TestDecodingEndsSoonAfterItIsCanceled(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		fsys.cancel, fsys.reads = cancel, 0
-		if _, _, err := s.Load(ctx, 0); !errors.Is(err, context.Canceled) {
+		if _, err := s.Load(ctx, 0); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 		if fsys.reads != 3 {

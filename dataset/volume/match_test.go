@@ -126,7 +126,7 @@ func TestFilesOfSeveralGridsAreEarlyErrorsWithoutMatching(t *testing.T) {
 		want  string
 	}{
 		{[]volume.Step{volume.Window(40, 400)}, "pet has the shape (3, 4, 5), ct has (4, 5, 6): ResampleToMatch puts them on one grid"},
-		{[]volume.Step{volume.Flip(), volume.ResampleToMatch("ct")}, "ResampleToMatch(ct): want it before Flip()"},
+		{[]volume.Step{volume.MinMax(), volume.ResampleToMatch("ct")}, "ResampleToMatch(ct): want it before MinMax()"},
 		{[]volume.Step{volume.ResampleToMatch("ct"), volume.ResampleToMatch("pet")}, "ResampleToMatch(pet): want it before ResampleToMatch(ct), and once"},
 		{[]volume.Step{volume.ResampleToMatch("mr")}, `no volume is named "mr"`},
 	} {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,12 +61,12 @@ func Prepare(steps ...Step) Option {
 }
 
 // CacheSize sets how many bytes of prepared volumes are kept in memory. The
-// default is 2 GiB. [Cohort.Bytes] is what the whole cohort needs.
+// default is 2 GiB. A dataset of the cohort prints how many the whole cohort needs.
 //
 // Volumes in use may exceed the limit by up to one patient per worker. A patient
 // larger than the limit is not kept. If the limit is below the size of the
 // cohort, a random order of samples decodes a patient again for every few
-// samples. Then shuffle with sampler.Grouped(cut.Ends(), …), which takes the
+// samples. Then shuffle with sampler.Grouped([Ends](ds), …), which takes the
 // samples of a few patients at a time.
 func CacheSize(bytes int64) Option { return Option{func(c *config) { c.cacheSize = bytes }} }
 
@@ -136,15 +135,6 @@ type source struct {
 	optional bool
 	dtype    dataset.Dtype
 	fill     float64
-	using    Decoder // nil if the name of the file tells the decoder
-}
-
-// decoder is that of the file.
-func (s *source) decoder(fsys fs.FS, file string) Decoder {
-	if s.using != nil {
-		return s.using
-	}
-	return decoderOf(fsys, file)
 }
 
 // A SourceOption changes a [Scan] or [Mask].
@@ -153,7 +143,7 @@ type SourceOption struct{ set func(*source) }
 // Scan adds a volume of measured values, such as a CT scan, to a cohort. name
 // is the name of the volume and of its field. pattern is the path of its file,
 // with {patient} in place of the patient's name, which has no slashes.
-// {patient} may occur several times. *, ? and [ ] match as in [path.Match], but
+// {patient} may occur several times. * and ? match as in [path.Match], but
 // must match one file per patient. Patient names that begin with a dot are
 // skipped. The pattern may be "" if [Patients] names the files.
 //
@@ -188,13 +178,9 @@ func As(dt dataset.Dtype) SourceOption { return SourceOption{func(s *source) { s
 // [Fill], and a bool field, "ct_present" for the volume "ct", is false.
 func Optional() SourceOption { return SourceOption{func(s *source) { s.optional = true }} }
 
-// Using reads the volume with d instead of the decoder that [Read] chooses. The
-// pattern may match folders if d reads folders.
-func Using(d Decoder) SourceOption { return SourceOption{func(s *source) { s.using = d }} }
-
-// Fill sets the value of voxels outside the volume, where a sample or the grid
-// of another volume is larger. A missing volume has this value everywhere. The
-// default is 0. The step [PadOrCrop] does not use it, see [Crop.Fill].
+// Fill sets the value of voxels outside the volume, where a sample, the grid of another
+// volume or [PadOrCrop] is larger. A missing volume has this value everywhere. The default
+// is 0.
 func Fill(value float64) SourceOption { return SourceOption{func(s *source) { s.fill = value }} }
 
 // String prints the source: "ct from {patient}/ct.nrrd".
@@ -223,21 +209,20 @@ const wildcard = "{patient}"
 func (c *core) findPatients() error {
 	table := c.table
 	found := make([]map[string][]string, len(c.sources)) // files by patient
+	names := map[string]bool{}
+	for k, s := range c.sources {
+		if s.pattern == "" {
+			continue
+		}
+		var err error
+		if found[k], err = matchPatients(c.fsys, s.pattern); err != nil {
+			return fmt.Errorf("volume: %s: %w", s.name, err)
+		}
+		for name := range found[k] {
+			names[name] = true
+		}
+	}
 	if len(table) == 0 {
-		names := map[string]bool{}
-		var errs []error
-		for k, s := range c.sources {
-			var err error
-			if found[k], err = matchPatients(c.fsys, s.pattern); err != nil {
-				errs = append(errs, fmt.Errorf("volume: %s: %w", s.name, err))
-			}
-			for name := range found[k] {
-				names[name] = true
-			}
-		}
-		if len(errs) > 0 {
-			return errors.Join(errs...)
-		}
 		for name := range names {
 			table = append(table, Patient{Name: name})
 		}
@@ -281,12 +266,6 @@ func (c *core) fileOf(row Patient, s source, found map[string][]string) (string,
 		return file, nil // a missing file is an error when it is opened, even of an optional volume
 	}
 	files := found[row.Name]
-	if found == nil && s.pattern != "" {
-		var err error
-		if files, err = fs.Glob(c.fsys, patternOf(s.pattern, escape(row.Name))); err != nil {
-			return "", fmt.Errorf("match %q: %w", s.pattern, err)
-		}
-	}
 	switch {
 	case len(files) == 1:
 		return files[0], nil
@@ -302,23 +281,22 @@ func (c *core) fileOf(row Patient, s source, found map[string][]string) (string,
 
 // matchPatients finds the files that match the pattern, by patient.
 func matchPatients(fsys fs.FS, pattern string) (map[string][]string, error) {
+	if strings.ContainsAny(pattern, `[\`) {
+		return nil, fmt.Errorf("pattern %q: want no special characters but * and ?", pattern)
+	}
 	files, err := fs.Glob(fsys, patternOf(pattern, "*"))
 	if err != nil {
 		return nil, fmt.Errorf("match %q: %w", pattern, err)
 	}
-	// The regular expression finds the name at the first {patient}. path.Match with
-	// the name in every {patient} then tells whether the others are the same.
-	first, err := regexp.Compile("^" + expression(pattern) + "$")
+	expression := strings.NewReplacer(regexp.QuoteMeta(wildcard), "([^/]+)", `\*`, "[^/]*", `\?`, "[^/]").Replace(regexp.QuoteMeta(pattern))
+	matching, err := regexp.Compile("^" + expression + "$")
 	if err != nil {
 		return nil, fmt.Errorf("match %q: %w", pattern, err)
 	}
 	found := map[string][]string{}
 	for _, file := range files {
-		m := first.FindStringSubmatch(file)
-		if m == nil || strings.HasPrefix(m[1], ".") {
-			continue
-		}
-		if ok, err := path.Match(patternOf(pattern, escape(m[1])), file); err != nil || !ok {
+		m := matching.FindStringSubmatch(file)
+		if m == nil || strings.HasPrefix(m[1], ".") || slices.ContainsFunc(m[2:], func(name string) bool { return name != m[1] }) {
 			continue
 		}
 		found[m[1]] = append(found[m[1]], file)
@@ -326,50 +304,4 @@ func matchPatients(fsys fs.FS, pattern string) (map[string][]string, error) {
 	return found, nil
 }
 
-// expression is the pattern as a regular expression whose first group is the
-// patient's name.
-func expression(pattern string) string {
-	parts := strings.Split(pattern, wildcard)
-	for i, part := range parts {
-		parts[i] = globExpression(part)
-	}
-	return strings.Join(parts, "([^/]+)")
-}
-
-// globExpression is what path.Match accepts, as a regular expression.
-func globExpression(glob string) string {
-	var b strings.Builder
-	for i := 0; i < len(glob); i++ {
-		switch glob[i] {
-		case '*':
-			b.WriteString("[^/]*")
-		case '?':
-			b.WriteString("[^/]")
-		case '\\':
-			i++
-			if i < len(glob) {
-				b.WriteString(regexp.QuoteMeta(glob[i : i+1]))
-			}
-		case '[':
-			end := i + 1
-			for end < len(glob) && glob[end] != ']' {
-				if glob[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			b.WriteString(glob[i:min(end+1, len(glob))])
-			i = end
-		default:
-			b.WriteString(regexp.QuoteMeta(glob[i : i+1]))
-		}
-	}
-	return b.String()
-}
-
 func patternOf(pattern, name string) string { return strings.ReplaceAll(pattern, wildcard, name) }
-
-// escape quotes the characters of a name that are special to path.Match.
-func escape(name string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
-}

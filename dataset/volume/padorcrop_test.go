@@ -3,6 +3,7 @@ package volume_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"testing"
 	"testing/fstest"
@@ -42,9 +43,10 @@ func padOrCropGolden(t *testing.T) (g padOrCropFile) {
 func TestPadOrCropIsThatOfMONAI(t *testing.T) {
 	for _, c := range padOrCropGolden(t).Rows {
 		v := made("ct", false, []int{c.N, 1}, []float64{1, 1}, func(i int) int16 { return int16(i + 1) })
-		step := volume.PadOrCrop(c.Size, 1).Fill(-7)
+		v.Fill = -7
+		step := volume.PadOrCrop(c.Size, 1)
 		prepare(t, []*volume.Volume{v}, step)
-		compare(t, step.String(), floats(t, v), c.Values, 0)
+		compare(t, fmt.Sprint(step), floats(t, v), c.Values, 0)
 	}
 }
 
@@ -59,7 +61,7 @@ func TestPatchesAroundVoxelsBeginWhereMONAIsDo(t *testing.T) {
 			})
 			mask.Shape, mask.Axes = dataset.Shape{c.N, 1}, mask.Axes[1:]
 			var file bytes.Buffer
-			if err := volume.WriteNRRD(&file, mask); err != nil {
+			if err := volume.WriteNRRD(&file, mask, false); err != nil {
 				t.Fatal(err)
 			}
 			cohort, err := volume.Open(fstest.MapFS{"p.nrrd": {Data: file.Bytes()}}, volume.Mask("mask", "{patient}.nrrd"))

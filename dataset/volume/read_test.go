@@ -32,8 +32,8 @@ func TestVolumesComeBackFromNRRD(t *testing.T) {
 		v.Name = "x.nrrd"
 		v.Dtype, v.Data = values.Dtype(), values.Bytes()
 		v.Axes[0].Kind, v.Axes[1].Kind, v.Axes[2].Kind = "domain", "space", "domain"
-		v.Attributes = []volume.Attribute{{Key: "modality", Value: "CT: of\nAnna"}}
-		for _, options := range [][]volume.WriteOption{nil, {volume.Gzip()}} {
+		v.Attributes = map[string]string{"modality": "CT: of\nAnna"}
+		for _, options := range [][]bool{nil, {true}} {
 			got, err := volume.Read(fstest.MapFS{"x.nrrd": nrrdFile(v, options...)}, "x.nrrd", 0)
 			if err != nil {
 				t.Errorf("%v: %v", v, err)
@@ -64,11 +64,11 @@ func TestNRRDWithoutPlaceOrInAnotherWorld(t *testing.T) {
 		t.Error("6 bytes with a limit of 5: want an error")
 	}
 	var b bytes.Buffer
-	if err := volume.WriteNRRD(&b, plain.Header()); err == nil || !strings.Contains(err.Error(), "0 bytes of data, want 6") {
+	if err := volume.WriteNRRD(&b, plain.Header(), false); err == nil || !strings.Contains(err.Error(), "0 bytes of data, want 6") {
 		t.Errorf("no data: got %v", err)
 	}
 	plain.Dtype, plain.Data = dataset.Complex64, make([]byte, 48)
-	if err := volume.WriteNRRD(&b, plain); err == nil || !strings.Contains(err.Error(), "which NRRD does not have") {
+	if err := volume.WriteNRRD(&b, plain, false); err == nil || !strings.Contains(err.Error(), "values of complex64, want integers or floats") {
 		t.Errorf("complex numbers: got %v", err)
 	}
 }
@@ -191,7 +191,7 @@ func TestLimitCountsScaledValues(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := volume.Read(fsys, "x.nii", 95)
-	if got, want := fmt.Sprint(err), "volume: read x.nii: scl_slope: 96 bytes of data once scaled, the limit is 95"; got != want {
+	if got, want := fmt.Sprint(err), "volume: read x.nii: 96 bytes of scaled values, the limit is 95"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -11,67 +11,77 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Step is an element of the lists for [Prepare], [Process] and [Augment].
-// Functions of this package make them; [Apply] makes one of your own
-// [Transform]. A Step prints as the call that made it.
+// Functions of this package make them; [Apply] makes one of your own. A Step prints as
+// the call that made it.
 type Step interface {
-	fmt.Stringer
 	add(p *program) error
 }
 
 // An operation is a step compiled for volumes of one shape, channels first.
 type operation interface {
-	Step
+	fmt.Stringer
 	// outline changes the headers as apply does.
 	outline(vs []*Volume) error
 	apply(vs []*Volume, w *work) error
 }
 
-// work is what one run of a program uses: random numbers, and memory for results
-// that cannot be made in place.
+// work is what one run of a program uses.
 type work struct {
-	ctx    context.Context
-	rand   *rand.Rand // nil in a preparation
-	sample *buffers   // nil in a preparation, whose results keep their memory
-	op     int        // being run
+	ctx     context.Context
+	rand    *rand.Rand // nil in a preparation
+	scratch []byte     // of a worker, for samples
 }
 
-// memory is n bytes for the result of operation w.op on volume k.
-func (w *work) memory(k, n int) []byte {
-	if w.sample == nil {
-		return make([]byte, n)
+// rearrange puts the axes of the volume in another order, see the function rearrange. A sample stays in its slot.
+func (w *work) rearrange(v *Volume, order []int, turned []bool) {
+	if w.rand == nil {
+		moved := bulk.Make(len(v.Data))
+		rearrange(moved, v.Data, v.Dtype.Size(), v.Shape, order, turned)
+		v.Data = moved
+	} else {
+		if cap(w.scratch) < len(v.Data) {
+			w.scratch = bulk.Make(len(v.Data))
+		}
+		moved := w.scratch[:len(v.Data)]
+		rearrange(moved, v.Data, v.Dtype.Size(), v.Shape, order, turned)
+		copy(v.Data, moved)
 	}
-	return w.sample.next(w.op, k, n)
+	v.rearranged(order, turned)
 }
 
-// place says how an operation may be used.
-type place int
-
-const (
-	anywhere   place = iota
-	perPatient       // only in a preparation
-	perSample        // only after the cut
-)
+// rearranged changes the header as rearrange does the values.
+func (v *Volume) rearranged(order []int, turned []bool) {
+	var shape [4]int
+	var axes [4]Axis
+	copy(shape[:], v.Shape)
+	copy(axes[:], v.Axes)
+	for k, axis := range order {
+		v.Shape[k], v.Axes[k] = shape[axis], axes[axis]
+		if turned[k] {
+			turn(v, k)
+		}
+	}
+}
 
 // A program is what steps compile to.
 type program struct {
-	ops      []operation
-	moving   int // the last operation that needs other memory for its result, or -1
-	samples  bool
-	scans    []string // fields named by ScanFields
-	masks    []string // fields named by MaskFields
-	names    []string // that steps refer to
-	floating []*intensity
-	matches  bool // volumes may have grids of their own before the first step
-	errs     []error
+	ops     []operation
+	samples bool
+	scans   []string // fields named by ScanFields
+	masks   []string // fields named by MaskFields
+	names   []string // that steps refer to
+	matches bool     // volumes may have grids of their own before the first step
+	errs    []error
 }
 
 func compile(steps []Step, samples bool) *program {
-	p := &program{samples: samples, moving: -1}
+	p := &program{samples: samples}
 	for _, s := range steps {
 		if s == nil {
 			p.errs = append(p.errs, errors.New("volume: a step is nil"))
@@ -84,15 +94,19 @@ func compile(steps []Step, samples bool) *program {
 	return p
 }
 
-func (p *program) add(op operation, where place, moves bool) error {
-	switch {
-	case where == perPatient && p.samples:
+// whole adds an operation that changes shapes, which is for whole volumes.
+func (p *program) whole(op operation) error {
+	if p.samples {
 		return errors.New("it is for whole volumes: use it in Prepare")
-	case where == perSample && !p.samples:
-		return errors.New("it is random: use it in Augment")
 	}
-	if moves {
-		p.moving = len(p.ops)
+	p.ops = append(p.ops, op)
+	return nil
+}
+
+// random adds an operation that is another one for every sample.
+func (p *program) random(op operation) error {
+	if !p.samples {
+		return errors.New("it is random: use it in Augment")
 	}
 	p.ops = append(p.ops, op)
 	return nil
@@ -109,11 +123,10 @@ func (p *program) outline(vs []*Volume) error {
 }
 
 func (p *program) run(vs []*Volume, w *work) error {
-	for k, op := range p.ops {
+	for _, op := range p.ops {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		w.op = k
 		if err := op.apply(vs, w); err != nil {
 			return fmt.Errorf("%v: %w", op, err)
 		}
@@ -166,7 +179,7 @@ func Process(ctx context.Context, volumes []*Volume, steps ...Step) error {
 		if err != nil {
 			return fmt.Errorf("volume: process %s: %w", v.Name, err)
 		}
-		outlines[k] = v.Header()
+		outlines[k] = v.header()
 	}
 	if err := p.validate(names); err != nil {
 		return err
@@ -194,28 +207,26 @@ func axisOf(axis, rank int) (int, error) {
 	return axis + 1, nil
 }
 
-// A Transform changes the values of volumes. Implement it for steps that this
-// package does not have. All workers share it and call it at the same time.
-type Transform interface {
-	// Apply edits the volumes of one patient (in Prepare) or one sample (in
-	// Augment), channels first. It must keep their shapes; in Augment it must also
-	// keep their dtypes and memory. r gives the sample's random numbers. It is nil
-	// in Prepare, whose result is the same in every epoch.
-	Apply(volumes []*Volume, r *rand.Rand) error
+// Apply makes a step of a function that edits the volumes of one patient (in [Prepare]) or
+// one sample (in [Augment]), channels first. It must keep their shapes; in Augment it must
+// also keep their dtypes and memory. r gives the sample's random numbers; it is nil in
+// Prepare, whose result is the same in every epoch. All workers call f at the same time. The
+// step prints as name.
+func Apply(name string, f func(volumes []*Volume, r *rand.Rand) error) Step { return custom{name, f} }
+
+type custom struct {
+	name string
+	f    func([]*Volume, *rand.Rand) error
 }
 
-// Apply makes a step of a [Transform]. The step prints as the Transform does.
-func Apply(t Transform) Step { return custom{t} }
-
-type custom struct{ t Transform }
-
-func (c custom) String() string { return figures.Name(c.t) }
+func (c custom) String() string { return c.name }
 
 func (c custom) add(p *program) error {
-	if c.t == nil {
-		return errors.New("want a Transform")
+	if c.f == nil {
+		return errors.New("want a function")
 	}
-	return p.add(c, anywhere, false)
+	p.ops = append(p.ops, c)
+	return nil
 }
 
 func (c custom) outline([]*Volume) error { return nil }
@@ -223,11 +234,11 @@ func (c custom) outline([]*Volume) error { return nil }
 func (c custom) apply(vs []*Volume, w *work) error {
 	var shape [4]int
 	n := copy(shape[:], vs[0].Shape)
-	if err := c.t.Apply(vs, w.rand); err != nil {
+	if err := c.f(vs, w.rand); err != nil {
 		return err
 	}
 	for _, v := range vs {
-		if !slices.Equal(v.Shape[1:], shape[1:n]) || int64(len(v.Data)) != v.Bytes() {
+		if !slices.Equal(v.Shape[1:], shape[1:n]) || int64(len(v.Data)) != v.size() {
 			return fmt.Errorf("made %v with %d bytes of data: want the same shape", v, len(v.Data))
 		}
 	}
@@ -240,18 +251,6 @@ func (c custom) apply(vs []*Volume, w *work) error {
 type moves struct {
 	n, dst, src  [4]int
 	dstAt, srcAt int
-}
-
-// newMoves plans the copy of a whole array of that shape to one of the same layout.
-func newMoves(shape []int) moves {
-	m := moves{n: [4]int{1, 1, 1, 1}}
-	step := 1
-	for k := len(shape) - 1; k >= 0; k-- {
-		m.n[k+4-len(shape)], m.src[k+4-len(shape)] = shape[k], step
-		step *= shape[k]
-	}
-	m.dst = m.src
-	return m
 }
 
 // row plans the copy of n contiguous values, from index at on, to index 0 on.
@@ -294,8 +293,6 @@ func (m *moves) convert(dst []byte, to dataset.Dtype, src []byte, from dataset.D
 		return convertAny(dense.Values[float32](dst), src, from, m)
 	case dataset.Float64:
 		return convertAny(dense.Values[float64](dst), src, from, m)
-	case dataset.Int64:
-		return convertAny(dense.Values[int64](dst), src, from, m)
 	}
 	return fmt.Errorf("no conversion of %v to %v", from, to)
 }

@@ -83,11 +83,6 @@ type goldenFile struct {
 		To     []float64
 		Values []float64
 	}
-	Rot90 []struct {
-		K           int
-		Axes, Shape []int
-		Values      []float64
-	}
 }
 
 func golden(t *testing.T) (g goldenFile) {
@@ -149,18 +144,6 @@ func TestResampleIsThatOfSciPyWhereSizesDivide(t *testing.T) {
 	}
 }
 
-func TestRotate90IsThatOfNumPy(t *testing.T) {
-	for _, c := range golden(t).Rot90 {
-		v := made("ct", false, []int{2, 3, 4}, []float64{3, 2, 1}, nil)
-		step := volume.Rotate90(c.K-4, c.Axes[0], c.Axes[1])
-		prepare(t, []*volume.Volume{v}, step)
-		if !slices.Equal([]int(v.Shape[1:]), c.Shape) {
-			t.Errorf("%v: shape %v, want %v", step, v.Shape, c.Shape)
-		}
-		compare(t, step.String(), floats(t, v), c.Values, 0)
-	}
-}
-
 func TestPadOrCropKeepsTheMiddle(t *testing.T) {
 	// Where MONAI 1.5's ResizeWithPadOrCrop begins: n//2 - size//2, or -((size-n)//2).
 	for _, c := range []struct{ n, size, start int }{
@@ -169,7 +152,8 @@ func TestPadOrCropKeepsTheMiddle(t *testing.T) {
 		ct := made("ct", false, []int{c.n, 2}, []float64{1, 1}, nil)
 		mask := made("mask", true, []int{c.n, 2}, []float64{1, 1}, nil)
 		old := floats(t, ct)
-		prepare(t, []*volume.Volume{ct, mask}, volume.PadOrCrop(c.size, 2).Fill(-7))
+		ct.Fill = -7
+		prepare(t, []*volume.Volume{ct, mask}, volume.PadOrCrop(c.size, 2))
 		for _, v := range []*volume.Volume{ct, mask} {
 			got := floats(t, v)
 			for i := range got {
@@ -192,9 +176,8 @@ func TestPadOrCropKeepsTheMiddle(t *testing.T) {
 // TestVoxelsKeepTheirPositionInTheBody follows every voxel by its value.
 func TestVoxelsKeepTheirPositionInTheBody(t *testing.T) {
 	for _, steps := range [][]volume.Step{
-		{volume.Flip(0)}, {volume.Flip()}, {volume.Flip(-1, 1)}, {volume.Rotate90(1, 0, 2)}, {volume.Rotate90(3, 1, -1)},
-		{volume.Rotate90(2, 1, 0)}, {volume.PadOrCrop(9, 2, 5)}, {volume.PadOrCrop(3)},
-		{volume.PadOrCrop(6, 3, 4), volume.Rotate90(1, 2, 1), volume.Flip(0, 2), volume.PadOrCrop(4)},
+		{volume.Orient("LPS")}, {volume.Orient("RAI")}, {volume.Orient("LAS")}, {volume.PadOrCrop(9, 2, 5)}, {volume.PadOrCrop(3)},
+		{volume.PadOrCrop(6, 3, 4), volume.Orient("RPI"), volume.PadOrCrop(4)},
 	} {
 		v := made("ct", false, []int{4, 3, 6}, []float64{2.5, 0.7, 1.1}, func(i int) int16 { return int16(i + 1) })
 		old := v.Header()
@@ -213,6 +196,27 @@ func TestVoxelsKeepTheirPositionInTheBody(t *testing.T) {
 		}
 		if seen < 12 {
 			t.Errorf("%v: %d voxels are left", steps, seen)
+		}
+	}
+}
+
+func TestOrientedAxesFollowTheBody(t *testing.T) {
+	for _, code := range []string{"LPS", "RAS", "LAI"} {
+		// From side to side, then from head to feet, then from front to back.
+		v := made("ct", false, []int{4, 3, 6}, []float64{2.5, 0.7, 1.1}, nil)
+		v.World = "RAS"
+		v.Axes[1].Direction, v.Axes[2].Direction, v.Axes[3].Direction = []float64{0.8, 0.6, 0}, []float64{0, 0, -1}, []float64{-0.6, 0.8, 0}
+		mask := v.Header()
+		mask.Name, mask.Mask, mask.Dtype, mask.Data = "mask", true, dataset.Uint8, make([]byte, 4*3*6)
+		prepare(t, []*volume.Volume{v, mask}, volume.Orient(code))
+		if got := fmt.Sprint(v.Shape, mask.Shape); got != "(1, 3, 6, 4) (1, 3, 6, 4)" {
+			t.Errorf("%s: got %s", code, got)
+		}
+		for k, plus := range []byte("SAR") { // of the world RAS, for z, y and x
+			along := v.Axes[1+k].Direction[2-k]
+			if (along > 0) != (code[2-k] == plus) {
+				t.Errorf("%s: axis %d runs along %v", code, k, v.Axes[1+k].Direction)
+			}
 		}
 	}
 }

@@ -31,11 +31,10 @@ func TestBytesAfterTheValuesAreIgnored(t *testing.T) {
 	pair := slices.Concat(nii[:348], make([]byte, 4), junk)
 	pair[345] = 'i'
 	binary.LittleEndian.PutUint32(pair[108:], 0)
-	var text, hex bytes.Buffer
+	var text bytes.Buffer
 	for i := range 24 {
 		fmt.Fprint(&text, i, " ")
 	}
-	fmt.Fprintf(&hex, "%x", values)
 	raw, zip := append(nrrdText("raw"), '\n'), append(nrrdText("gzip"), '\n')
 	for name, fsys := range map[string]fstest.MapFS{
 		"a.nii":           {"a.nii": {Data: slices.Concat(nii, junk)}},
@@ -47,7 +46,6 @@ func TestBytesAfterTheValuesAreIgnored(t *testing.T) {
 		"a.nrrd":          {"a.nrrd": {Data: slices.Concat(raw, values, junk)}},
 		"detached.nhdr":   {"detached.nhdr": {Data: append(nrrdText("raw"), "data file: a.raw\n"...)}, "a.raw": {Data: slices.Concat(values, junk)}},
 		"text.nrrd":       {"text.nrrd": {Data: slices.Concat(nrrdText("ascii"), []byte("\n"), text.Bytes(), []byte("77 88"))}},
-		"hex.nrrd":        {"hex.nrrd": {Data: slices.Concat(nrrdText("hex"), []byte("\n"), hex.Bytes(), []byte("zz"))}},
 		"inside.gz.nrrd":  {"inside.gz.nrrd": {Data: slices.Concat(zip, squeezed(slices.Concat(values, junk)))}},
 		"zeros.gz.nrrd":   {"zeros.gz.nrrd": {Data: slices.Concat(zip, squeezed(values), make([]byte, 100_000))}},
 		"after.gz.nrrd":   {"after.gz.nrrd": {Data: slices.Concat(zip, squeezed(values), junk)}},
@@ -106,7 +104,7 @@ func TestCompressedVolumesTakeNoMoreMemoryThanTheirSize(t *testing.T) {
 		"noise.nrrd":  {Data: append([]byte(header+"\n"), squeezed(noise)...)},
 		"a.nii.gz":    {Data: squeezed(nii)},
 	}
-	for name, most := range map[string]uint64{"zeros.nrrd": size, "last.nrrd": size, "a.nii.gz": size, "noise.nrrd": 4 << 20, "bomb.nii.gz": 0} {
+	for name, most := range map[string]uint64{"zeros.nrrd": size, "a.nii.gz": size, "noise.nrrd": 4 << 20, "bomb.nii.gz": 0} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := volume.Read(fsys, name, 0)

@@ -27,11 +27,11 @@ package volume
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -60,40 +60,30 @@ type Volume struct {
 	// otherwise 0.
 	Fill float64
 	// Attributes are other text in the file, such as NRRD's key/value pairs.
-	Attributes []Attribute
+	Attributes map[string]string
 }
 
 // An Axis is one dimension of a Volume.
 type Axis struct {
-	Kind    string  // "space", "domain", "list", "time", …, as NRRD names them; "" if unknown
+	Kind    string  // "space", "domain", "list", "time", …, as NRRD names them in lower case; "" if unknown
 	Spacing float64 // from voxel to voxel, in mm where the axis is spatial; 0 if unknown
 	// Direction is the unit vector along the axis in the world, or nil if it is
 	// unknown or the axis is not spatial.
 	Direction []float64
 }
 
-// An Attribute is a key and its text.
-type Attribute struct{ Key, Value string }
+// size is that of the values in bytes, also if Data is nil.
+func (v *Volume) size() int64 { return int64(v.Shape.Elements()) * int64(v.Dtype.Size()) }
 
-// Bytes is the size of the values in bytes, also if Data is nil.
-func (v *Volume) Bytes() int64 { return int64(v.Shape.Elements()) * int64(v.Dtype.Size()) }
-
-// Header is a copy of the volume without its values.
-func (v *Volume) Header() *Volume {
+// header is a copy of the volume without its values.
+func (v *Volume) header() *Volume {
 	h := *v
 	h.Data = nil
 	h.Shape = slices.Clone(v.Shape)
 	h.Origin = slices.Clone(v.Origin)
-	h.Attributes = slices.Clone(v.Attributes)
 	h.Axes = slices.Clone(v.Axes)
-	for k := range h.Axes {
-		h.Axes[k].Direction = slices.Clone(v.Axes[k].Direction)
-	}
 	return &h
 }
-
-// Tensor is a tensor over Data, without a copy.
-func (v *Volume) Tensor() dataset.Tensor { return dataset.NewTensor(v.Dtype, v.Shape, v.Data) }
 
 // Position is the position of a voxel's centre in the world, in mm. index has a
 // number per axis of Shape. ok is false if the origin is unknown, or the
@@ -170,22 +160,6 @@ func (v *Volume) inLPS(x []float64) [3]float64 {
 	return p
 }
 
-// unitOf splits a step in the world into its length and direction.
-func unitOf(step []float64) (length float64, unit []float64) {
-	for _, x := range step {
-		length += x * x
-	}
-	length = math.Sqrt(length)
-	if !(length > 0) || math.IsInf(length, 0) {
-		return 0, nil
-	}
-	unit = make([]float64, len(step))
-	for d, x := range step {
-		unit[d] = x / length
-	}
-	return length, unit
-}
-
 // shift moves the origin along an axis by that many voxels.
 func shift(v *Volume, axis int, voxels float64) {
 	a := &v.Axes[axis]
@@ -242,7 +216,9 @@ func (v *Volume) channelsFirst() error {
 		shape, axes = append(shape, v.Shape[k]), append(axes, v.Axes[k])
 	}
 	if v.Data != nil && !slices.IsSorted(order) {
-		v.Data = permute(v, order)
+		moved := bulk.Make(len(v.Data))
+		rearrange(moved, v.Data, v.Dtype.Size(), v.Shape, order, make([]bool, len(order)))
+		v.Data = moved
 	}
 	v.Shape, v.Axes = shape, axes
 	return nil
@@ -267,37 +243,45 @@ func (v *Volume) spatialAxes() []bool {
 	return is
 }
 
-// permute is the data with the axes in another order.
-func permute(v *Volume, order []int) []byte {
-	rank := len(order)
-	steps := make([]int, rank)
-	step := 1
-	for k := rank - 1; k >= 0; k-- {
-		steps[k] = step
-		step *= v.Shape[k]
+// rearrange copies an array of that shape, of values of size bytes, with its axes in another order: axis k of the result is
+// axis order[k], from its end if turned[k].
+func rearrange(dst, src []byte, size int, shape, order []int, turned []bool) {
+	var step, index [maxRank]int
+	n, begin := 1, 0
+	for k := len(shape) - 1; k >= 0; k-- {
+		step[k] = n
+		n *= shape[k]
 	}
-	to := make([]byte, len(v.Data))
-	inner := order[rank-1]
-	m := row(v.Shape[inner], 0)
-	m.src[3] = steps[inner]
-	index := make([]int, rank)
-	for rows := v.Shape.Elements() / v.Shape[inner]; rows > 0; rows-- {
-		m.srcAt = 0
-		for d := range rank - 1 {
-			m.srcAt += index[d] * steps[order[d]]
+	for k, axis := range order {
+		if turned[k] {
+			begin += (shape[axis] - 1) * step[axis]
 		}
-		m.run(to, v.Data, v.Dtype.Size())
-		m.dstAt += v.Shape[inner]
-		for d := rank - 2; d >= 0; d-- {
-			index[d]++
-			if index[d] < v.Shape[order[d]] {
+	}
+	signed := func(k int) int {
+		if turned[k] {
+			return -step[order[k]]
+		}
+		return step[order[k]]
+	}
+	last := len(order) - 1
+	m := row(shape[order[last]], begin)
+	m.src[3] = signed(last)
+	for rows := n / shape[order[last]]; rows > 0; rows-- {
+		m.run(dst, src, size)
+		m.dstAt += shape[order[last]]
+		for k := last - 1; k >= 0; k-- {
+			m.srcAt += signed(k)
+			if index[k]++; index[k] < shape[order[k]] {
 				break
 			}
-			index[d] = 0
+			m.srcAt -= index[k] * signed(k)
+			index[k] = 0
 		}
 	}
-	return to
 }
+
+// maxRank is how many axes a volume has at most: NRRD's 16, and one for the parts of an element.
+const maxRank = 17
 
 func cross(a, b [3]float64) [3]float64 {
 	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
@@ -313,15 +297,6 @@ type number interface {
 // A word is a value that is moved without interpretation.
 type word interface {
 	uint8 | uint16 | uint32 | uint64
-}
-
-// Values returns Data as values of type T, without a copy. It panics if T is not v's
-// Dtype.
-func Values[T dataset.Element](v *Volume) []T {
-	if v.Dtype != dataset.DtypeOf[T]() {
-		panic(fmt.Sprintf("volume: %v does not hold values of %v", v, dataset.DtypeOf[T]()))
-	}
-	return dense.Values[T](v.Data)
 }
 
 // Float32 is the values as float32. If Dtype is float32 they share memory with
@@ -349,7 +324,7 @@ func (v *Volume) SetFloat32(values []float32) {
 }
 
 // copyNumbers converts len(dst) values of v, from index at on.
-func copyNumbers[D float32 | float64 | int64](dst []D, v *Volume, at int) error {
+func copyNumbers[D float32 | float64](dst []D, v *Volume, at int) error {
 	m := row(len(dst), at)
 	return convertAny(dst, v.Data, v.Dtype, &m)
 }
@@ -360,82 +335,28 @@ func (v *Volume) castExact(dt dataset.Dtype) error {
 	if v.Dtype == dt || dt.IsFloat() {
 		return nil
 	}
-	var err error
-	to := make([]byte, v.Shape.Elements()*dt.Size())
-	switch dt {
-	case dataset.Uint8:
-		err = castInto(to, v)
-	case dataset.Int8:
-		err = castInto(dense.Values[int8](to), v)
-	case dataset.Int16:
-		err = castInto(dense.Values[int16](to), v)
-	case dataset.Uint16:
-		err = castInto(dense.Values[uint16](to), v)
-	case dataset.Int32:
-		err = castInto(dense.Values[int32](to), v)
-	case dataset.Uint32:
-		err = castInto(dense.Values[uint32](to), v)
-	case dataset.Int64:
-		err = castInto(dense.Values[int64](to), v)
-	default:
-		err = fmt.Errorf("no conversion of %v to %v", v.Dtype, dt)
-	}
-	if err == nil {
-		v.Dtype, v.Data = dt, to
-	}
-	return err
-}
-
-func castInto[D number](dst []D, v *Volume) error {
-	if v.Dtype.IsFloat() {
-		return castFloats(dst, v)
-	}
-	var block [1024]int64
-	for at := 0; at < len(dst); at += len(block) {
-		n := min(len(block), len(dst)-at)
-		if err := copyNumbers(block[:n], v, at); err != nil {
-			return err
-		}
-		to := dst[at : at+n]
-		for k, x := range block[:n] {
-			to[k] = D(x)
-			if int64(to[k]) != x || x < 0 && v.Dtype == dataset.Uint64 {
-				return misfit[D](v, at+k, x)
-			}
-		}
-	}
-	return nil
-}
-
-func castFloats[D number](dst []D, v *Volume) error {
+	to := bulk.Make(v.Shape.Elements() * dt.Size())
 	var block [1024]float64
-	for at := 0; at < len(dst); at += len(block) {
-		n := min(len(block), len(dst)-at)
+	for at := 0; at < v.Shape.Elements(); at += len(block) {
+		n := min(len(block), v.Shape.Elements()-at)
 		if err := copyNumbers(block[:n], v, at); err != nil {
 			return err
 		}
-		to := dst[at : at+n]
 		for k, x := range block[:n] {
-			// Beyond ±2⁶² the conversion itself is not defined.
-			if !(math.Abs(x) < 1<<62) {
-				return misfit[D](v, at+k, x)
+			const exact = 1 << 53 // larger integers may have been rounded
+			if !holds(dt, x) || math.Abs(x) > exact {
+				index := make([]int, len(v.Shape))
+				for d, rest := len(index)-1, at+k; d >= 0; d-- {
+					index[d] = rest % v.Shape[d]
+					rest /= v.Shape[d]
+				}
+				return fmt.Errorf("voxel %v has the value %v, which %v cannot hold: As sets another dtype", dims(index), x, dt)
 			}
-			to[k] = D(int64(x))
-			if float64(to[k]) != x {
-				return misfit[D](v, at+k, x)
-			}
+			bulk.Put(to[(at+k)*dt.Size():][:dt.Size()], uint64(int64(x)))
 		}
 	}
+	v.Dtype, v.Data = dt, to
 	return nil
-}
-
-func misfit[D number](v *Volume, at int, x any) error {
-	index := make([]int, len(v.Shape))
-	for d := len(index) - 1; d >= 0; d-- {
-		index[d] = at % v.Shape[d]
-		at /= v.Shape[d]
-	}
-	return fmt.Errorf("voxel %v has the value %v, which %v cannot hold: As sets another dtype", dims(index), x, reflect.TypeFor[D]())
 }
 
 // holds reports whether dt can hold the value.

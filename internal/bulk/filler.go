@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,8 +31,8 @@ func (f *Filler) part() float64 {
 	return float64(f.before+f.Offset()) / float64(max(f.stored, 1))
 }
 
-// Open opens the next file, and closes the last one.
-func (f *Filler) Open(fsys fs.FS, name string) error {
+// Open opens the next file, and closes the last one. Once ctx is done, reads return its error.
+func (f *Filler) Open(ctx context.Context, fsys fs.FS, name string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
@@ -39,6 +40,7 @@ func (f *Filler) Open(fsys fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
+	src.ctx = ctx
 	f.Source = src
 	return nil
 }

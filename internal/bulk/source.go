@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -12,7 +13,8 @@ type Source struct {
 	*bufio.Reader
 	file fs.File
 	size int64
-	read int64 // bytes taken from file
+	read int64           // bytes taken from file
+	ctx  context.Context // of all reads; nil if they cannot be cancelled
 }
 
 // ErrIrregular is the error for the name of a folder, a pipe or a device.
@@ -97,6 +99,9 @@ func (s *Source) Close() error { return s.file.Close() }
 type counter struct{ s *Source }
 
 func (c counter) Read(p []byte) (int, error) {
+	if ctx := c.s.ctx; ctx != nil && ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
 	n, err := c.s.file.Read(p)
 	c.s.read += int64(n)
 	return n, err

@@ -204,5 +204,5 @@ func volumeSlices(fsys fs.FS, _ int) (dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Slices(context.Background(), volume.Views(volume.Axial, volume.Coronal, volume.Sagittal), volume.SliceShape(128, 128))
+	return c.Slices(context.Background(), volume.Views("axial", "coronal", "sagittal"), volume.SliceShape(128, 128))
 }

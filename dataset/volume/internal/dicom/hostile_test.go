@@ -2,10 +2,7 @@ package dicom_test
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +10,6 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset/volume/internal/dicom"
-	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/testenv"
 )
@@ -80,8 +76,8 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 	}{
 		{"empty", "not a DICOM file", nil},
 		{"another format", "not a DICOM file: there is no DICM at byte 128", bytes.Repeat([]byte("NRRD"), 100)},
-		{"no syntax", "TransferSyntaxUID is missing", file("")},
-		{"JPEG", "TransferSyntaxUID: JPEG Lossless SV1 is not read", file("1.2.840.10008.1.2.4.70")},
+		{"no syntax", `byte 132: TransferSyntaxUID: "" is not read: want uncompressed values in little endian`, file("")},
+		{"JPEG", `byte 162: TransferSyntaxUID: "1.2.840.10008.1.2.4.70" is not read: want uncompressed values in little endian`, file("1.2.840.10008.1.2.4.70")},
 		{"MPEG", `TransferSyntaxUID: "1.2.840.10008.1.2.4.100" is not read`, file("1.2.840.10008.1.2.4.100")},
 		{"no image", "PixelData is missing", file(explicit, plain(set(0x7fe0_0010, nil))...)},
 		{"floats", "floating-point pixel data are not read", file(explicit, plain(set(0x7fe0_0010, element(0x7fe0_0008, "OF", "abcd")))...)},
@@ -101,30 +97,12 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 			m[0x0028_0010], m[0x0028_0011] = short(0x0028_0010, 1000), short(0x0028_0011, 1000)
 			m[0x7fe0_0010] = append(element(0x7fe0_0010, "OW", "")[:8], 0x80, 0x84, 0x1e, 0)
 		})...)},
-		{"fragments", "PixelData: fragments, but the transfer syntax has none", file(explicit, plain(set(0x7fe0_0010, append(element(0x7fe0_0010, "OB", "")[:8], 0xff, 0xff, 0xff, 0xff)))...)},
-		{"RLE without", "PixelData: RLE values are not in fragments", file("1.2.840.10008.1.2.5", plain(nil)...)},
+		{"fragments", "PixelData: 4294967295 bytes, want 4 for 1 by 2 values of 16 bits", file(explicit, plain(set(0x7fe0_0010, append(element(0x7fe0_0010, "OB", "")[:8], 0xff, 0xff, 0xff, 0xff)))...)},
 		{"promised text", "unexpected EOF", file(explicit, promise)},
 		{"long value", "Modality: a value of 2000 bytes", file(explicit, element(0x0008_0060, "CS", strings.Repeat("x", 2000)))},
 		{"no VR", `element (0008,0008): "ab" is not a value representation`, file(explicit, element(0x0008_0008, "ab", ""))},
 		{"nested", "unexpected EOF", file(explicit, nested)},
 		{"nested more", "unexpected EOF", file(explicit, bytes.Repeat(nested, 10))},
-		{"deflated zeros", "damaged or hostile: more work than", deflated(func(w io.Writer) {
-			head := append(element(0x0009_0009, "OB", "")[:8], 0, 0, 0, 0x40) // 1 GiB, twice
-			for range 2 {
-				w.Write(head)
-				w.Write(make([]byte, 256<<20))
-			}
-		})},
-		{"deflated elements", "damaged or hostile: more work than", deflated(func(w io.Writer) {
-			for range 16 {
-				w.Write(bytes.Repeat(element(0x0009_0009, "OB", "")[:12], 1<<18))
-			}
-		})},
-		{"deflated values", "damaged or hostile: more memory than", deflated(func(w io.Writer) {
-			for range 4 {
-				w.Write(bytes.Repeat(element(0x0008_103e, "LO", strings.Repeat("x", 1024)), 1<<11))
-			}
-		})},
 		{"delimiter", "a delimiter of 4 bytes", file(explicit, append(element(0x0008_1140, "SQ", "")[:8], 0xff, 0xff, 0xff, 0xff), []byte{0xfe, 0xff, 0xdd, 0xe0, 4, 0, 0, 0})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -139,41 +117,10 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 	}
 }
 
-// deflated is a file whose data set is deflated.
-func deflated(write func(io.Writer)) []byte {
-	b := bytes.NewBuffer(file("1.2.840.10008.1.2.1.99"))
-	z, err := flate.NewWriter(b, 9)
-	if err != nil {
-		panic(err)
-	}
-	write(z)
-	z.Close()
-	return b.Bytes()
-}
-
-// TestManyPromisedValuesAreRefused has sizes that do not fit 32 bits.
-func TestManyPromisedValuesAreRefused(t *testing.T) {
-	for _, c := range []struct{ rows, columns, bits uint16 }{{65535, 65535, 32}, {32768, 16384, 8}, {32768, 16385, 8}, {65535, 65535, 16}, {16384, 8193, 32}} {
-		elements := plain(func(m map[uint32][]byte) {
-			m[0x0028_0010], m[0x0028_0011] = short(0x0028_0010, c.rows), short(0x0028_0011, c.columns)
-			m[0x0028_0100], m[0x0028_0101], m[0x0028_0102] = short(0x0028_0100, c.bits), short(0x0028_0101, c.bits), short(0x0028_0102, c.bits-1)
-			m[0x7fe0_0010] = append(append(element(0x7fe0_0010, "OB", "")[:8], 0xff, 0xff, 0xff, 0xff), make([]byte, 4000)...)
-		})
-		m, err := dicom.ReadHeader(fstest.MapFS{"a": {Data: file("1.2.840.10008.1.2.5", elements...)}}, "a")
-		want := "bytes of values, more than a file of"
-		if size := int64(c.rows) * int64(c.columns) * int64(c.bits) / 8; size > math.MaxInt-bulk.Align {
-			want = "more than memory can hold"
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: got %v, of %d bytes; want %s", c, err, m.Size(), want)
-		}
-	}
-}
-
 func TestValuesTakesTheFewer(t *testing.T) {
 	m := dicom.Image{Bits: 16, Stored: 16, High: 15}
 	dst := []int64{7, 7, 7}
-	m.Values(dst, binary.NativeEndian.AppendUint16(nil, 3))
+	m.Values(dst, binary.LittleEndian.AppendUint16(nil, 3))
 	m.Values(dst[2:], make([]byte, 100))
 	if dst[0] != 3 || dst[1] != 7 || dst[2] != 0 {
 		t.Errorf("got %v", dst)
@@ -189,7 +136,7 @@ func TestBitsAboveAndBelowTheStoredOnesAreIgnored(t *testing.T) {
 		want   int64
 	}{{0xffff, false, 4095}, {0xffff, true, -1}, {0b11_100000000000_11, true, -2048}, {0b11_011111111111_01, true, 2047}, {0xc003, false, 0}} {
 		m.Signed = c.signed
-		m.Values(got[:], binary.NativeEndian.AppendUint16(nil, c.raw))
+		m.Values(got[:], binary.LittleEndian.AppendUint16(nil, c.raw))
 		if got[0] != c.want {
 			t.Errorf("%b, signed %v: got %d, want %d", c.raw, c.signed, got[0], c.want)
 		}
@@ -218,6 +165,10 @@ func TestCutFilesAreErrors(t *testing.T) {
 			if decode(whole[:n]) == nil {
 				t.Errorf("%s: the first %d of %d bytes are read", name, n, len(whole))
 			}
+		}
+		switch folder := filepath.Base(filepath.Dir(name)); folder {
+		case "big", "deflated", "rle", "rle8": // not read
+			continue
 		}
 		if err := decode(whole); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -249,10 +200,6 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Add(deflated(func(w io.Writer) {
-		w.Write(append(element(0x0009_0009, "OB", "")[:8], 0, 0, 0x10, 0))
-		w.Write(make([]byte, 1<<20))
-	}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := fstest.MapFS{"f": {Data: data}}
 		var m *dicom.Image

@@ -1,7 +1,6 @@
 package dicom
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -13,17 +12,13 @@ import (
 
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/inflate"
 )
 
 // A parser reads a data set, element by element.
 type parser struct {
 	budget.Budget
 	src      *bulk.Source
-	r        *bufio.Reader // src, or its inflated content
-	order    binary.ByteOrder
 	explicit bool
-	found    element // PixelData
 	buffer   [12]byte
 	short    [maxValue]byte
 }
@@ -35,29 +30,27 @@ type element struct {
 	length uint32
 }
 
-// parse reads the file up to the values of PixelData.
-func (m *Image) parse(src *bulk.Source) (*parser, error) {
-	p := &parser{Budget: budget.For(src.Size()), src: src, r: src.Reader, order: binary.LittleEndian, explicit: true}
+// parse reads the file up to the values of PixelData, and returns their length.
+func (m *Image) parse(src *bulk.Source) (length uint32, err error) {
+	p := &parser{Budget: budget.For(src.Size()), src: src, explicit: true}
 	var head [132]byte
-	if _, err := io.ReadFull(p.r, head[:]); err != nil || string(head[128:]) != "DICM" {
-		return nil, ErrNotDICOM
+	if _, err := io.ReadFull(src, head[:]); err != nil || string(head[128:]) != "DICM" {
+		return 0, ErrNotDICOM
 	}
-	err := p.meta(m)
-	if err == nil {
-		err = p.dataSet(m)
+	if err = p.meta(); err == nil {
+		length, err = p.dataSet(m)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("byte %d: %w", src.Offset(), err)
+		return 0, fmt.Errorf("byte %d: %w", src.Offset(), err)
 	}
-	return p, nil
+	return length, nil
 }
 
-// meta reads the file's meta information, which always has explicit VR and little endian. Then it switches to the file's
-// transfer syntax.
-func (p *parser) meta(m *Image) error {
+// meta reads the file's meta information, which always has explicit VR. Then it switches to the file's transfer syntax.
+func (p *parser) meta() error {
 	uid := ""
 	for {
-		group, err := p.r.Peek(2)
+		group, err := p.src.Peek(2)
 		if err != nil || binary.LittleEndian.Uint16(group) != metaGroup {
 			break
 		}
@@ -77,51 +70,44 @@ func (p *parser) meta(m *Image) error {
 		}
 		uid = text(value)
 	}
-	var err error
-	if m.syntax, err = syntaxOf(uid); err != nil {
-		return err
-	}
-	p.explicit = m.syntax.explicit
-	if m.syntax.big {
-		p.order = binary.BigEndian
-	}
-	if m.syntax.deflated {
-		z := new(inflate.Reader)
-		z.ResetRaw(p.src.Reader)
-		p.r = bufio.NewReaderSize(z, window)
+	switch uid { // PS3.5, Annex A
+	case "1.2.840.10008.1.2":
+		p.explicit = false
+	case "1.2.840.10008.1.2.1":
+	default:
+		return fmt.Errorf("TransferSyntaxUID: %.64q is not read: want uncompressed values in little endian", uid)
 	}
 	return nil
 }
 
-// dataSet reads elements up to PixelData.
-func (p *parser) dataSet(m *Image) error {
+// dataSet reads elements up to the values of PixelData.
+func (p *parser) dataSet(m *Image) (length uint32, err error) {
 	for {
 		e, err := p.head()
 		if err == io.EOF {
-			return errors.New("PixelData is missing: the file has no image")
+			return 0, errors.New("PixelData is missing: the file has no image")
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		switch e.tag {
 		case pixels:
-			p.found = e
-			return nil
+			return e.length, nil
 		case floatPixels, doublePixels:
-			return errors.New("PixelData is missing: floating-point pixel data are not read")
+			return 0, errors.New("PixelData is missing: floating-point pixel data are not read")
 		}
 		if name := names[e.tag]; name != "" {
 			value, err := p.value(e)
 			if err == nil {
-				err = m.take(e.tag, value, p.order)
+				err = m.take(e.tag, value)
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+				return 0, fmt.Errorf("%s: %w", name, err)
 			}
 			continue
 		}
 		if err := p.skip(e); err != nil {
-			return err
+			return 0, err
 		}
 	}
 }
@@ -133,12 +119,12 @@ func (p *parser) head() (e element, err error) {
 		return e, err
 	}
 	b := &p.buffer
-	if _, err := io.ReadFull(p.r, b[:8]); err != nil {
+	if _, err := io.ReadFull(p.src, b[:8]); err != nil {
 		return e, err
 	}
-	e.tag = tag(p.order.Uint16(b[:]))<<16 | tag(p.order.Uint16(b[2:]))
+	e.tag = tag(binary.LittleEndian.Uint16(b[:]))<<16 | tag(binary.LittleEndian.Uint16(b[2:]))
 	if !p.explicit || e.tag>>16 == delimiters {
-		e.length = p.order.Uint32(b[4:])
+		e.length = binary.LittleEndian.Uint32(b[4:])
 		return e, nil
 	}
 	e.vr = [2]byte(b[4:6])
@@ -146,13 +132,13 @@ func (p *parser) head() (e element, err error) {
 		return e, fmt.Errorf("element %v: %q is not a value representation", e.tag, e.vr)
 	}
 	if !e.is("OB OD OF OL OV OW SQ SV UC UN UR UT UV") {
-		e.length = uint32(p.order.Uint16(b[6:]))
+		e.length = uint32(binary.LittleEndian.Uint16(b[6:]))
 		return e, nil
 	}
-	if _, err := io.ReadFull(p.r, b[8:]); err != nil {
+	if _, err := io.ReadFull(p.src, b[8:]); err != nil {
 		return e, bulk.Unexpected(err)
 	}
-	e.length = p.order.Uint32(b[8:])
+	e.length = binary.LittleEndian.Uint32(b[8:])
 	return e, nil
 }
 
@@ -173,14 +159,14 @@ func (p *parser) value(e element) ([]byte, error) {
 		return nil, err
 	}
 	b := p.short[:e.length]
-	_, err := io.ReadFull(p.r, b)
+	_, err := io.ReadFull(p.src, b)
 	return b, bulk.Unexpected(err)
 }
 
 // skip skips a value. If its length is undefined, it skips the elements in it up to the delimiter.
 func (p *parser) skip(e element) error {
 	if e.length != undefined {
-		return p.pass(e.length)
+		return p.src.Skip(int64(e.length))
 	}
 	// Every delimiter ends the innermost open item or sequence, so their number is enough.
 	explicit, implicitFrom := p.explicit, 0
@@ -208,37 +194,13 @@ func (p *parser) skip(e element) error {
 				p.explicit, implicitFrom = false, open
 			}
 		default:
-			if err := p.pass(e.length); err != nil {
+			if err := p.src.Skip(int64(e.length)); err != nil {
 				return err
 			}
 		}
 	}
 	p.explicit = explicit
 	return nil
-}
-
-// pass skips n bytes. It does not read them if the file can seek. Those that must be inflated are many times as many as
-// those in the file, and each takes some nanoseconds.
-func (p *parser) pass(n uint32) error {
-	if p.r == p.src.Reader {
-		return p.src.Skip(int64(n))
-	}
-	if err := p.Work(int64(n) / 2); err != nil {
-		return err
-	}
-	for n > 0 {
-		k, err := p.r.Discard(int(min(n, 1<<20)))
-		if n -= uint32(k); err != nil {
-			return bulk.Unexpected(err)
-		}
-	}
-	return nil
-}
-
-// fill reads len(dst) bytes.
-func (p *parser) fill(dst []byte) error {
-	_, err := io.ReadFull(p.r, dst)
-	return bulk.Unexpected(err)
 }
 
 // A tag is the numbers of a group and of an element in it.
@@ -272,7 +234,6 @@ const (
 	doublePixels     tag = 0x7fe0_0009
 	pixels           tag = 0x7fe0_0010
 
-	item        tag = 0xfffe_e000
 	itemEnd     tag = 0xfffe_e00d
 	sequenceEnd tag = 0xfffe_e0dd
 )
@@ -299,13 +260,13 @@ var names = map[tag]string{
 }
 
 // take sets the field of the element's value.
-func (m *Image) take(t tag, value []byte, order binary.ByteOrder) (err error) {
+func (m *Image) take(t tag, value []byte) (err error) {
 	short := func() int {
 		if len(value) != 2 {
 			err = fmt.Errorf("%d bytes, want 2", len(value))
 			return 0
 		}
-		return int(order.Uint16(value))
+		return int(binary.LittleEndian.Uint16(value))
 	}
 	switch t {
 	case modality:

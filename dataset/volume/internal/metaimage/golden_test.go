@@ -1,13 +1,17 @@
 package metaimage_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/array"
 	"github.com/penstock-go/penstock/dataset/volume/internal/metaimage"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -33,43 +37,45 @@ func TestFilesReadAsSimpleITKReadsThem(t *testing.T) {
 	}
 	for name, want := range want {
 		t.Run(name, func(t *testing.T) {
-			m, err := metaimage.Read(os.DirFS("testdata/files"), name, 0)
+			h, data, err := read(os.DirFS("testdata/files"), name, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := m.Dtype.String(); got != want.Dtype {
+			if got := h.Dtype.String(); got != want.Dtype {
 				t.Errorf("dtype: got %s, want %s", got, want.Dtype)
 			}
-			if !slices.Equal(m.Shape(), want.Sizes) {
-				t.Errorf("sizes: got %v, want %v", m.Shape(), want.Sizes)
+			if !slices.Equal(h.Sizes, want.Sizes) {
+				t.Errorf("sizes: got %v, want %v", h.Sizes, want.Sizes)
 			}
-			sum := sha256.Sum256(m.Data)
+			sum := sha256.Sum256(data)
 			if got := hex.EncodeToString(sum[:]); got != want.SHA256 {
-				t.Errorf("data: got %s, want %s, of %d bytes", got, want.SHA256, len(m.Data))
+				t.Errorf("data: got %s, want %s, of %d bytes", got, want.SHA256, len(data))
 			}
-			compareGeometry(t, &m.Header, want)
+			compareGeometry(t, h, want)
 		})
 	}
 }
 
-func compareGeometry(t *testing.T, h *metaimage.Header, want golden) {
+func compareGeometry(t *testing.T, h *array.Header, want golden) {
 	near := func(what string, got, want float64) {
 		if math.Abs(got-want) > 1e-12*max(1, math.Abs(want)) {
 			t.Errorf("%s: got %v, want %v", what, got, want)
 		}
 	}
 	rank := len(want.Spacing)
+	axes := h.Axes[len(h.Axes)-rank:]
 	for i, s := range want.Spacing {
-		near("spacing", h.Spacing[i], s)
-	}
-	for i := range min(rank, 3) {
+		if i >= 3 {
+			near("spacing", axes[i].Spacing, s)
+			continue
+		}
 		near("origin", h.Origin[i], want.Origin[i])
-		for k := range min(rank, 3) { // SimpleITK has axes in columns
-			near("direction", h.Directions[i][k], want.Direction[k*rank+i])
+		for k := range min(rank, 3) { // SimpleITK has axes in columns, which need not be unit vectors
+			near("step", axes[i].Spacing*axes[i].Direction[k], s*want.Direction[k*rank+i])
 		}
 	}
-	if len(h.Origin) != min(rank, 3) || len(h.Directions) != min(rank, 3) {
-		t.Errorf("origin %v and directions %v of %d axes", h.Origin, h.Directions, rank)
+	if len(h.Origin) != min(rank, 3) {
+		t.Errorf("origin %v of %d axes", h.Origin, rank)
 	}
 }
 
@@ -78,8 +84,18 @@ func TestOtherFieldsAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []metaimage.Field{{"AnatomicalOrientation", "RAI"}, {"Modality", "MET_MOD_CT"}, {"Comment", "a = b: c"}, {"MyKey", "my value"}}
-	if !slices.Equal(h.Fields, want) {
-		t.Errorf("got %v, want %v", h.Fields, want)
+	want := map[string]string{"AnatomicalOrientation": "RAI", "Modality": "MET_MOD_CT", "Comment": "a = b: c", "MyKey": "my value"}
+	if !maps.Equal(h.Attributes, want) {
+		t.Errorf("got %v, want %v", h.Attributes, want)
 	}
+}
+
+// read reads a header and its values.
+func read(fsys fs.FS, name string, limit int64) (*array.Header, []byte, error) {
+	h, err := metaimage.ReadHeader(fsys, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := h.Load(context.Background(), fsys, limit)
+	return h, data, err
 }

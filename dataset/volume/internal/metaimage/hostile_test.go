@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/penstock-go/penstock/dataset/volume/internal/metaimage"
+	"github.com/penstock-go/penstock/dataset/volume/internal/array"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/testenv"
@@ -21,29 +21,29 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 	testenv.OneGoroutine(t)
 	deflated := zipped("abcdefghijkl")
 	for _, c := range []struct{ name, file, want string }{
-		{"empty", "", "not a MetaImage: no line of text"},
+		{"empty", "", "line 1: the header ends without ElementDataFile"},
 		{"another format", "\x89PNG\r\n\x1a\n", "not a MetaImage: the first line is not a field"},
 		{"another object", "ObjectType = Tube\n", `line 1: ObjectType: "Tube" is not Image`},
 		{"no field", "ObjectType = Image\nnonsense\n", `line 2: "nonsense" is not a field`},
 		{"header without end", rank2, "line 5: the header ends without ElementDataFile"},
 		{"endless line", strings.Repeat("x", 1<<20), "not a MetaImage"},
-		{"endless lines", strings.Repeat("\n", 1<<18), "line 262145: the header ends without ElementDataFile: EOF"},
-		{"twice", rank2 + "NDims = 2\n", "line 5: NDims is on line 2 already"},
-		{"two names", rank2 + "Offset = 0 0\nOrigin = 0 0\n", "Origin: want only one of Offset, Position and Origin"},
-		{"no axes", "NDims = 0\n", `NDims: "0" axes, want 1 to 10`},
-		{"11 axes", "NDims = 11\n", `NDims: "11" axes`},
+		{"endless lines", strings.Repeat("\n", 1<<18), "line 262145: the header ends without ElementDataFile"},
+		{"twice", rank2 + "NDims = 2\n", `line 5: "NDims" is on line 2 already`},
+		{"two names", rank2 + "Offset = 0 0\nOrigin = 0 0\n", "line 6: Origin: it is there already, under another name"},
+		{"no axes", "NDims = 0\n", `line 1: NDims: value 0: "0", want an integer from 1 to 10`},
+		{"11 axes", "NDims = 11\n", `line 1: NDims: value 0: "11", want an integer from 1 to 10`},
 		{"sizes first", "DimSize = 2\n", "DimSize: NDims must come first"},
-		{"few sizes", "NDims = 2\nDimSize = 2\n", "DimSize: 1 numbers for 2 axes"},
-		{"size 0", "NDims = 2\nDimSize = 2 0\n", `DimSize: axis 1: "0" samples, want 1 to `},
-		{"product beyond 64 bits", "NDims = 2\nDimSize = 4294967296 4294967296\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", datatest.OfInt("more than memory can hold", "want 1 to 2147483647")},
-		{"terabytes", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", datatest.OfInt("the data end after 0 of 9999999999999", "want 1 to 2147483647")},
-		{"terabytes of zlib", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nCompressedData = True\nElementDataFile = LOCAL\n" + deflated, datatest.OfInt("the data end after 12 of 9999999999999", "want 1 to 2147483647")},
+		{"few sizes", "NDims = 2\nDimSize = 2\n", "line 2: DimSize: 1 values, want 2"},
+		{"size 0", "NDims = 2\nDimSize = 2 0\n", `line 2: DimSize: value 1: "0", want an integer from 1 to `},
+		{"product beyond 64 bits", "NDims = 2\nDimSize = 4294967296 4294967296\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", datatest.OfInt("more than memory can hold", "want an integer from 1 to 2147483647")},
+		{"terabytes", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", datatest.OfInt("the data end after 0 of 9999999999999", "want an integer from 1 to 2147483647")},
+		{"terabytes of zlib", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nCompressedData = True\nElementDataFile = LOCAL\n" + deflated, datatest.OfInt("the data end after 12 of 9999999999999", "want an integer from 1 to 2147483647")},
 		{"no type", "NDims = 1\nDimSize = 2\nElementDataFile = LOCAL\n", "ElementType is missing"},
-		{"no sizes", "NDims = 1\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", "DimSize is missing"},
-		{"unknown type", rank2[:strings.Index(rank2, "ElementType")] + "ElementType = MET_OTHER\n", `ElementType: "MET_OTHER" is not supported`},
-		{"no channels", rank2 + "ElementNumberOfChannels = 0\n", `"0" values, want at least 1`},
+		{"no sizes", "NDims = 1\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", "line 3: DimSize or ElementType is missing"},
+		{"unknown type", rank2[:strings.Index(rank2, "ElementType")] + "ElementType = MET_OTHER\n", `line 4: ElementType: "MET_OTHER" is not read`},
+		{"no channels", rank2 + "ElementNumberOfChannels = 0\n", `line 5: ElementNumberOfChannels: value 0: "0", want an integer from 1 to 1048576`},
 		{"neither", rank2 + "BinaryData = yes\n", `BinaryData: "yes" is neither True nor False`},
-		{"few numbers", rank2 + "ElementSpacing = 1\n", "ElementSpacing: 1 numbers, want 2"},
+		{"few numbers", rank2 + "ElementSpacing = 1\n", "line 5: ElementSpacing: 1 values, want 2"},
 		{"no number", rank2 + "ElementSpacing = 1 x\n", `"x" is not a finite number`},
 		{"not finite", rank2 + "Offset = 1 inf\n", `"inf" is not a finite number`},
 		{"spacing 0", rank2 + "ElementSpacing = 1 0\nElementDataFile = LOCAL\n", "ElementSpacing: axis 1: it is 0"},
@@ -54,34 +54,34 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"zlib cut", rank2 + "CompressedData = True\nElementDataFile = LOCAL\n" + deflated[:len(deflated)-1], "unexpected EOF"},
 		{"zlib of another sum", rank2 + "CompressedData = True\nElementDataFile = LOCAL\n" + deflated[:len(deflated)-4] + "abcd", "invalid checksum"},
 		{"no zlib", rank2 + "CompressedData = True\nElementDataFile = LOCAL\nabcdefgh", "zlib: invalid header"},
-		{"text and zlib", rank2 + "CompressedData = True\nBinaryData = False\nElementDataFile = LOCAL\n", "CompressedData: compressed text is not supported"},
-		{"skip and zlib", rank2 + "CompressedData = True\nHeaderSize = -1\nElementDataFile = LOCAL\n", "HeaderSize: -1 cannot be combined with CompressedData"},
-		{"skip", rank2 + "HeaderSize = -2\n", `HeaderSize: "-2" is not a number of bytes`},
-		{"backwards beyond the beginning", "NDims = 1\nDimSize = 900\nElementType = MET_CHAR\nHeaderSize = -1\nElementDataFile = LOCAL\n", "HeaderSize: -1: the data have 900 bytes"},
-		{"beyond the end", rank2 + "HeaderSize = 4000\nElementDataFile = LOCAL\n", "4000 bytes before the data: unexpected EOF"},
+		{"text and zlib", rank2 + "CompressedData = True\nBinaryData = False\nElementDataFile = LOCAL\n", "CompressedData: compressed text is not read"},
+		{"skip and zlib", rank2 + "CompressedData = True\nHeaderSize = -1\nElementDataFile = LOCAL\n", "HeaderSize cannot be combined with CompressedData"},
+		{"skip", rank2 + "HeaderSize = -2\n", `line 5: HeaderSize: value 0: "-2", want an integer from -1 to 4611686018427387904`},
+		{"backwards beyond the beginning", "NDims = 1\nDimSize = 900\nElementType = MET_CHAR\nHeaderSize = -1\nElementDataFile = LOCAL\n", "data: the last 900 bytes of a file that has 0"},
+		{"beyond the end", rank2 + "HeaderSize = 4000\nElementDataFile = LOCAL\n", "data: byte 0: 4000 bytes before the values: unexpected EOF"},
 		{"text too large", rank2 + "BinaryData = False\nElementDataFile = LOCAL\n1 2 3 4 5 40000", `"40000" is not a valid int16: value out of range`},
 		{"nameless", rank2 + "ElementDataFile =\n", "ElementDataFile: it is empty"},
 		{"missing", rank2 + "ElementDataFile = none.raw\n", "data file a/none.raw: file does not exist"},
 		{"outside", rank2 + "ElementDataFile = ../secret\n", `ElementDataFile: "../secret" is not in the header's folder`},
 		{"absolute", rank2 + "ElementDataFile = /a/0\n", "is not in the header's folder"},
 		{"list outside", rank2 + "ElementDataFile = LIST\n0\n../secret\n", "is not in the header's folder"},
-		{"list twice", rank2 + "ElementDataFile = LIST\n0\n./0\n", `line 7: ElementDataFile: "./0" is in the list already`},
-		{"list of one file", "NDims = 2\nDimSize = 1 131072\nElementType = MET_CHAR\nElementDataFile = LIST\n" + strings.Repeat("0\n", 1<<17), `line 6: ElementDataFile: "0" is in the list already`},
+		{"list twice", rank2 + "ElementDataFile = LIST\n0\n./0\n", `line 7: ElementDataFile: "file a/0" is on line 6 already`},
+		{"list of one file", "NDims = 2\nDimSize = 1 131072\nElementType = MET_CHAR\nElementDataFile = LIST\n" + strings.Repeat("0\n", 1<<17), `line 6: ElementDataFile: "file a/0" is on line 5 already`},
 		{"list too short", rank2 + "ElementDataFile = LIST\n0\n1", "line 8: ElementDataFile: 2 files of 1 axes, want 3"},
-		{"list of no axes", rank2 + "ElementDataFile = LIST 0\n", `files of "0" axes, want 1 to 1`},
+		{"list of no axes", rank2 + "ElementDataFile = LIST 0\n", `line 5: ElementDataFile: value 0: "0", want an integer from 1 to 1`},
 		{"list of one axis", "NDims = 1\nDimSize = 2\nElementType = MET_CHAR\nElementDataFile = LIST\n", "0 files of 0 axes, want 2"},
-		{"endless list", "NDims = 2\nDimSize = 1 999999999\nElementType = MET_CHAR\nElementDataFile = LIST\n", "0 files of 1 axes, want 999999999"},
+		{"endless list", "NDims = 2\nDimSize = 1 999999999\nElementType = MET_CHAR\nElementDataFile = LIST\n", "line 4: ElementDataFile: a file for each of [999999999]: want at most 16777216 files"},
 		{"no pattern", rank2 + "ElementDataFile = %s 1\n", `"%s" is not a pattern: want one %d in it`},
 		{"pattern without step", rank2 + "ElementDataFile = %d 1 3\n", "1 to 3: the step is missing"},
 		{"pattern of other numbers", rank2 + "ElementDataFile = %d 1 4 1\n", "1 to 4 by 1 are not the numbers of 3 files"},
 		{"pattern of step 0", rank2 + "ElementDataFile = %d 1 3 0\n", "1 to 3 by 0 are not"},
-		{"pattern of many", "NDims = 2\nDimSize = 1 9999999999999\nElementType = MET_CHAR\nElementDataFile = %d.raw\n", datatest.OfInt("data file a/1.raw: file does not exist", "want 1 to 2147483647")},
+		{"pattern of many", "NDims = 2\nDimSize = 1 9999999999999\nElementType = MET_CHAR\nElementDataFile = %d.raw\n", datatest.OfInt("line 4: ElementDataFile: a file for each of [9999999999999]: want at most 16777216 files", "want an integer from 1 to 2147483647")},
 		{"pattern outside", rank2 + "ElementDataFile = ../%d 1\n", "is not in the header's folder"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fsys := fstest.MapFS{"a/file.mha": {Data: []byte(c.file)}, "a/0": {Data: []byte("abcd")}, "secret": {Data: []byte("abcd")}}
 			var err error
-			hostile.Bounded(t, len(c.file), 0, func() { _, err = metaimage.Read(fsys, "a/file.mha", 0) })
+			hostile.Bounded(t, len(c.file), 0, func() { _, _, err = read(fsys, "a/file.mha", 0) })
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -102,11 +102,11 @@ func zipped(s string) string {
 
 func TestLimitIsKeptBeforeAnythingIsRead(t *testing.T) {
 	fsys := fstest.MapFS{"f": {Data: []byte(rank2 + "ElementDataFile = LOCAL\nabcdefghijkl")}}
-	if _, err := metaimage.Read(fsys, "f", 12); err != nil {
+	if _, _, err := read(fsys, "f", 12); err != nil {
 		t.Error(err)
 	}
-	_, err := metaimage.Read(fsys, "f", 11)
-	if want := "DimSize: 12 bytes of data, the limit is 11"; err == nil || err.Error() != want {
+	_, _, err := read(fsys, "f", 11)
+	if want := "12 bytes of values, the limit is 11"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -123,20 +123,21 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file, data []byte) {
 		const limit = 1 << 20
-		var m *metaimage.Image
+		var h *array.Header
+		var values []byte
 		var err error
 		hostile.Bounded(t, len(file)+2*len(data), 2*limit, func() {
-			m, err = metaimage.Read(fstest.MapFS{"f": {Data: file}, "p1.raw": {Data: data}, "zlib.raw": {Data: data}}, "f", limit)
+			h, values, err = read(fstest.MapFS{"f": {Data: file}, "p1.raw": {Data: data}, "zlib.raw": {Data: data}}, "f", limit)
 		})
 		if err != nil {
 			return
 		}
-		n, err := m.Bytes()
-		if err != nil || n > limit || int64(len(m.Data)) != n {
-			t.Errorf("%d bytes read, want %d, %v", len(m.Data), n, err)
+		n, err := h.Bytes()
+		if err != nil || n > limit || int64(len(values)) != n {
+			t.Errorf("%d bytes read, want %d, %v", len(values), n, err)
 		}
-		if len(m.Spacing) != len(m.Sizes) || len(m.Origin) != len(m.Directions) {
-			t.Errorf("spacing %v, origin %v, directions %v", m.Spacing, m.Origin, m.Directions)
+		if len(h.Axes) != len(h.Sizes) {
+			t.Errorf("axes %v, sizes %v", h.Axes, h.Sizes)
 		}
 	})
 }

@@ -1,110 +1,312 @@
-// Package metaimage reads MetaImage, the format of ITK: a text header and an array. They are in one file (.mha) or in
+// Package metaimage reads the headers of MetaImage, the format of ITK: a text header and an array, in one file (.mha) or in
 // several (.mhd and the files that it names). The array is binary, text, or compressed by zlib or gzip.
 //
-// It follows the documentation and the behaviour of Kitware's MetaIO, in the version of SimpleITK 2.5. All axes are in the
-// file's order, the fastest first. The world is LPS: x grows to the patient's left, y to the back, z to the head.
+// It follows the documentation and the behaviour of Kitware's MetaIO, in the version of SimpleITK 2.5. The world is LPS: x
+// grows to the patient's left, y to the back, z to the head.
 package metaimage
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume/internal/array"
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/files"
 )
 
-// An Image is an array with its header.
-type Image struct {
-	Header
-	Data []byte // in the machine's byte order, aligned to 64 bytes
-}
+// maxAxes is MetaIO's.
+const maxAxes = 10
 
-// A Header holds the fields that describe the values and the geometry, and all others as text.
-type Header struct {
-	Dtype    dataset.Dtype
-	Sizes    []int // the fastest axis first: x, y, z and up to seven more
-	Channels int   // values per element, which are adjacent in memory
-
-	Spacing    []float64   // per axis: the distance from sample to sample, in Unit; positive
-	Origin     []float64   // the centre of the first sample in the world, in Unit; at most three coordinates
-	Directions [][]float64 // for the first three axes at most: the direction of the axis in the world
-	Unit       string      // "mm", "cm", "um" or ""
-
-	// Fields are all other fields, in the file's order.
-	Fields []Field
-
-	binary, big, compressed bool
-
-	name      string // the header's file
-	data      int64  // offset of LOCAL data
-	skip      int64  // HeaderSize: bytes before the data of every file; -1: the data are at the file's end
-	dataFiles dataFiles
-}
-
-// A Field is a line of the header.
-type Field struct{ Key, Value string }
-
-// Shape is the shape of the decoded data, the fastest axis first. If there are several channels, Channels is the first
-// axis, before Sizes.
-func (h *Header) Shape() []int {
-	if h.Channels == 1 {
-		return append([]int(nil), h.Sizes...)
-	}
-	return append([]int{h.Channels}, h.Sizes...)
-}
-
-// Bytes is the size of the decoded data in bytes. It is an error if that does not fit an int.
-func (h *Header) Bytes() (int64, error) {
-	n, ok := bulk.Size(h.Dtype.Size(), h.Shape())
-	if !ok {
-		return 0, fmt.Errorf("DimSize: %v elements of %d values are more than memory can hold", h.Sizes, h.Channels)
-	}
-	return n, nil
-}
-
-// ReadHeader reads the header of the named file. It does not open data files.
+// ReadHeader reads the header of the named file. It does not open data files. Errors do not name the file.
 //
-// Errors name data files, but not the file itself: the caller adds its name.
-func ReadHeader(fsys fs.FS, name string) (*Header, error) {
-	src, err := bulk.Open(fsys, name, 4<<10)
+// Several channels are the first axis.
+func ReadHeader(fsys fs.FS, name string) (*array.Header, error) {
+	src, err := array.Open(fsys, name)
 	if err != nil {
-		return nil, files.Cause(err)
+		return nil, err
 	}
 	defer src.Close()
 	return parse(src.Reader, src.Size(), name)
 }
 
-// Read reads the header and the data, which may be in other files. Data of more than limit bytes are an error before
-// memory is allocated for them. A limit of 0 means no limit. Bytes after the data are ignored.
-//
-// Memory grows as data are read, not by the sizes in the header alone.
-func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
-	h, err := ReadHeader(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	data, err := bulk.Load(h, "DimSize", limit, func(size int64) ([]byte, error) { return h.load(fsys, size) })
-	if err != nil {
-		return nil, err
-	}
-	return &Image{*h, data}, nil
+// A parser reads a header line by line.
+type parser struct {
+	*array.Lines
+	h    *array.Header
+	name string // of the header
+
+	axes             int // NDims
+	channels         int
+	text, compressed bool
+	spacing, size    []float64 // ElementSpacing and ElementSize, which replaces it
+	origin, matrix   []float64
+	unit             string
+	elements         string // ElementDataFile
 }
 
-// geometry sets Spacing, Origin and Directions as ITK does. A negative spacing reverses its axis. A missing spacing is 1,
-// and a missing origin is 0.
+func parse(r *bufio.Reader, size int64, name string) (*array.Header, error) {
+	p := &parser{Lines: array.NewLines(r, size), h: &array.Header{World: "LPS", Big: !bulk.LittleEndian()}, name: name, channels: 1}
+	err := p.header()
+	if err == nil {
+		if err = p.dataFiles(); err != nil {
+			err = fmt.Errorf("ElementDataFile: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("line %d: %w", p.Line, err)
+	}
+	return p.h, p.finish()
+}
+
+// header reads all lines up to ElementDataFile, which is the last one.
+func (p *parser) header() error {
+	for p.elements == "" {
+		text, err := p.Next()
+		if err == io.EOF {
+			return fmt.Errorf("the header ends without ElementDataFile")
+		}
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		i := strings.IndexAny(text, "=:")
+		if i < 0 && p.Line == 1 {
+			return errors.New("not a MetaImage: the first line is not a field")
+		}
+		if i < 0 {
+			return fmt.Errorf("%.60q is not a field: = is missing", text)
+		}
+		key, value := strings.TrimSpace(text[:i]), strings.TrimSpace(text[i+1:])
+		if err := p.Once(key); err != nil {
+			return err
+		}
+		if err := p.field(key, value); err != nil {
+			return fmt.Errorf("%.60s: %w", key, err)
+		}
+	}
+	if p.h.Sizes == nil || p.h.Dtype == 0 {
+		return errors.New("DimSize or ElementType is missing")
+	}
+	return nil
+}
+
+// types are the dtypes of elements, with the sizes that MetaIO uses on all systems.
+var types = map[string]dataset.Dtype{
+	"MET_CHAR": dataset.Int8, "MET_ASCII_CHAR": dataset.Int8, "MET_UCHAR": dataset.Uint8, "MET_SHORT": dataset.Int16, "MET_USHORT": dataset.Uint16,
+	"MET_INT": dataset.Int32, "MET_UINT": dataset.Uint32, "MET_LONG": dataset.Int32, "MET_ULONG": dataset.Uint32,
+	"MET_LONG_LONG": dataset.Int64, "MET_ULONG_LONG": dataset.Uint64, "MET_FLOAT": dataset.Float32, "MET_DOUBLE": dataset.Float64,
+}
+
+// field reads one field. If a field has several names, the oldest is last.
+func (p *parser) field(key, value string) (err error) {
+	h, words := p.h, strings.Fields(value)
+	switch key {
+	case "DimSize", "ElementSpacing", "ElementSize", "Offset", "Position", "Origin", "TransformMatrix", "Rotation", "Orientation":
+		if p.axes == 0 {
+			return errors.New("NDims must come first")
+		}
+	}
+	switch key {
+	case "ObjectType":
+		if !strings.HasPrefix(value, "Image") {
+			return fmt.Errorf("%.60q is not Image", value)
+		}
+	case "NDims":
+		n, err := array.Integers(words, 1, 1, maxAxes)
+		if err == nil {
+			p.axes = int(n[0])
+		}
+		return err
+	case "DimSize":
+		err = h.SetSizes(words, p.axes)
+	case "ElementNumberOfChannels":
+		n, err := array.Integers(words, 1, 1, 1<<20)
+		if err == nil {
+			p.channels = int(n[0])
+		}
+		return err
+	case "ElementType":
+		var ok bool
+		if h.Dtype, ok = types[value]; !ok {
+			return fmt.Errorf("%.60q is not read", value)
+		}
+	case "BinaryData":
+		binary := false
+		err = truth(&binary, value)
+		p.text = !binary
+	case "BinaryDataByteOrderMSB", "ElementByteOrderMSB":
+		err = truth(&h.Big, value)
+	case "CompressedData":
+		err = truth(&p.compressed, value)
+	case "HeaderSize":
+		n, err := array.Integers(words, 1, -1, 1<<62)
+		if err == nil {
+			h.Skip = n[0]
+		}
+		return err
+	case "ElementSpacing":
+		err = numbers(&p.spacing, words, p.axes)
+	case "ElementSize":
+		err = numbers(&p.size, words, p.axes)
+	case "Offset", "Position", "Origin":
+		err = numbers(&p.origin, words, p.axes)
+	case "TransformMatrix", "Rotation", "Orientation":
+		err = numbers(&p.matrix, words, p.axes*p.axes)
+	case "DistanceUnits":
+		p.unit = value
+	case "ElementDataFile":
+		if p.elements = value; value == "" {
+			return errors.New("it is empty")
+		}
+	case "CompressedDataSize": // compressed data mark their end themselves
+	default:
+		if h.Attributes == nil {
+			h.Attributes = map[string]string{}
+		}
+		h.Attributes[key] = value
+	}
+	return err
+}
+
+// numbers reads the numbers of a field that has several names, of which a header has one.
+func numbers(at *[]float64, words []string, n int) (err error) {
+	if *at != nil {
+		return errors.New("it is there already, under another name")
+	}
+	*at, err = array.Floats(words, n)
+	for _, x := range *at {
+		if x != x {
+			return errors.New("NaN is not a finite number")
+		}
+	}
+	return err
+}
+
+func truth(at *bool, value string) error {
+	switch {
+	case value != "" && strings.ContainsRune("Tt1", rune(value[0])):
+		*at = true
+	case value != "" && strings.ContainsRune("Ff0", rune(value[0])):
+		*at = false
+	default:
+		return fmt.Errorf("%.60q is neither True nor False", value)
+	}
+	return nil
+}
+
+// dataFiles reads the value of ElementDataFile, and the list of files on the next lines.
+func (p *parser) dataFiles() error {
+	h, words := p.h, strings.Fields(p.elements)
+	switch {
+	case strings.EqualFold(p.elements, "LOCAL"):
+		h.Own, h.Files, h.Offset = true, []string{p.name}, p.Read
+		if h.Skip > 0 { // it counts from the beginning of the file
+			h.Offset = 0
+		}
+		return nil
+	case words[0] == "LIST":
+		return p.list(words[1:])
+	case strings.Contains(p.elements, "%"):
+		return p.pattern(words)
+	}
+	return h.Detached(p.name, p.elements)
+}
+
+// list reads the names of files. Words may have the number of axes in a file; without it a file has all but the slowest.
+func (p *parser) list(words []string) error {
+	rank := p.axes - 1
+	if len(words) > 0 {
+		n, err := array.Integers([]string{strings.TrimRight(words[0], "dD")}, 1, 1, int64(rank))
+		if err != nil {
+			return err
+		}
+		rank = int(n[0])
+	}
+	want, err := p.h.Pieces(rank)
+	if err == nil {
+		err = p.List(p.h, p.name, want)
+	}
+	if n := len(p.h.Files); err == nil && n != want {
+		err = fmt.Errorf("%d files of %d axes, want %d", n, rank, want)
+	}
+	return err
+}
+
+// pattern reads a name with one %d. There is one file per slice of the slowest axis. The first number may follow, or the
+// first, the last and the step. Without them the first number is 1.
+func (p *parser) pattern(words []string) error {
+	var numbers []int64
+	for len(words) > 1 && len(numbers) < 3 {
+		n, err := strconv.ParseInt(words[len(words)-1], 10, 32)
+		if err != nil {
+			break
+		}
+		numbers = append([]int64{n}, numbers...)
+		words = words[:len(words)-1]
+	}
+	first, step := int64(1), int64(1)
+	count, err := p.h.Pieces(p.axes - 1)
+	switch {
+	case err != nil:
+		return err
+	case len(numbers) == 1:
+		first = numbers[0]
+	case len(numbers) == 2:
+		return fmt.Errorf("%d to %d: the step is missing", numbers[0], numbers[1])
+	case len(numbers) == 3:
+		first, step = numbers[0], numbers[2]
+		if step == 0 || (numbers[1]-first)/step+1 != int64(count) {
+			return fmt.Errorf("%d to %d by %d are not the numbers of %d files", first, numbers[1], step, count)
+		}
+	}
+	return p.Numbered(p.h, p.name, strings.Join(words, " "), first, step, count)
+}
+
+// finish checks the header, and sets what the fields together say.
+func (p *parser) finish() error {
+	h := p.h
+	switch {
+	case p.compressed && p.text:
+		return errors.New("CompressedData: compressed text is not read")
+	case p.compressed && h.Skip != 0:
+		return errors.New("HeaderSize cannot be combined with CompressedData")
+	case p.compressed:
+		h.Encoding = array.Gzip
+	case p.text:
+		h.Encoding = array.Text
+	}
+	if err := p.geometry(); err != nil {
+		return err
+	}
+	if p.channels > 1 {
+		h.Sizes = slices.Insert(h.Sizes, 0, p.channels)
+		h.Axes = slices.Insert(h.Axes, 0, array.Axis{Kind: "list"})
+	}
+	_, err := h.Bytes()
+	return err
+}
+
+// geometry sets the axes and the origin as ITK does. A negative spacing reverses its axis. A missing spacing is 1, and a
+// missing origin is 0. Only the first three axes are spatial.
 func (p *parser) geometry() error {
-	h, n := p.h, len(p.h.Sizes)
-	if h.Spacing == nil {
-		h.Spacing = p.size
+	h, n := p.h, p.axes
+	if p.spacing == nil {
+		p.spacing = p.size
 	}
-	if h.Spacing == nil {
-		h.Spacing = slices.Repeat([]float64{1}, n)
+	if p.spacing == nil {
+		p.spacing = slices.Repeat([]float64{1}, n)
 	}
-	if h.Origin == nil {
-		h.Origin = make([]float64, n)
+	if p.origin == nil {
+		p.origin = make([]float64, n)
 	}
 	if p.matrix == nil {
 		p.matrix = make([]float64, n*n)
@@ -113,29 +315,38 @@ func (p *parser) geometry() error {
 		}
 	}
 	world := min(n, 3)
-	for i := range n {
-		d := slices.Clone(p.matrix[i*n : (i+1)*n])
-		if h.Spacing[i] == 0 {
+	if world < 3 {
+		h.World = ""
+	}
+	mm := array.Millimetres(p.unit)
+	h.SetOrigin(p.origin[:world], mm)
+	h.Axes = make([]array.Axis, n)
+	var directions [][]float64
+	for i, s := range p.spacing {
+		if s == 0 {
 			return fmt.Errorf("ElementSpacing: axis %d: it is 0", i)
 		}
-		if h.Spacing[i] < 0 {
-			h.Spacing[i] = -h.Spacing[i]
-			for k := range d {
-				d[k] = -d[k]
-			}
-		}
-		for k, x := range d {
+		row := p.matrix[i*n : (i+1)*n]
+		for k, x := range row {
 			if (i < world) != (k < world) && x != 0 {
 				return fmt.Errorf("TransformMatrix: axis %d mixes spatial and other axes", i)
 			}
 		}
+		a := &h.Axes[i]
+		a.Kind = "list"
+		a.Space(s, mm)
 		if i < world {
-			h.Directions = append(h.Directions, d[:world])
+			a.Kind = "space"
+			step := slices.Clone(row[:world])
+			for d := range step {
+				step[d] *= s
+			}
+			directions = append(directions, row[:world])
+			a.Place(step, mm)
 		}
 	}
-	h.Origin = h.Origin[:world]
-	if !independent(h.Directions) {
-		return fmt.Errorf("TransformMatrix: the axes %v do not span the space", h.Directions)
+	if !independent(directions) {
+		return fmt.Errorf("TransformMatrix: the axes %v do not span the space", directions)
 	}
 	return nil
 }

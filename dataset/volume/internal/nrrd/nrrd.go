@@ -1,243 +1,427 @@
-// Package nrrd reads and writes the NRRD format of Teem, versions 1 to 6: a text header and an array of up to 16
-// dimensions, in one file or in several.
+// Package nrrd reads the headers of NRRD files, the format of Teem, versions 1 to 6, and writes such files: a text header
+// and an array, in one file or in several.
 //
-// It follows Teem's "Definition of NRRD File Format" (teem.sourceforge.net/nrrd/format.html). No part of a header is
-// ignored: a field that is unknown, repeated, out of order or in conflict with another one is an error that names the line
-// and the field. All axes are in the file's order, the fastest first.
+// It follows Teem's "Definition of NRRD File Format" (teem.sourceforge.net/nrrd/format.html). Fields that say nothing about
+// the values or the geometry are not looked at; a field that is unknown or repeated is an error that names its line.
 package nrrd
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/dataset/volume/internal/array"
 )
 
-// An Image is an array with its header.
-type Image struct {
-	Header
-	Dtype dataset.Dtype // of an element; uint8 for blocks
-	Sizes []int         // the shape of Data, as [Header.Shape] gives it
-	Data  []byte        // in the machine's byte order, aligned to 64 bytes
-}
+const (
+	maxAxes  = 16 // Teem's NRRD_DIM_MAX
+	maxWorld = 8  // Teem's NRRD_SPACE_DIM_MAX
+)
 
-// ReadHeader reads the header of the named file, attached or detached. It does not open data files.
-//
-// Errors name data files, but not the file itself: the caller adds its name.
-func ReadHeader(fsys fs.FS, name string) (*Header, error) {
-	src, err := bulk.Open(fsys, name, 4<<10)
+// ReadHeader reads the header of the named file. It does not open data files. Errors do not name the file.
+func ReadHeader(fsys fs.FS, name string) (*array.Header, error) {
+	src, err := array.Open(fsys, name)
 	if err != nil {
-		return nil, files.Cause(err)
+		return nil, err
 	}
 	defer src.Close()
-	h, err := parse(src.Reader, src.Size())
-	if err != nil {
-		return nil, err
-	}
-	h.name = name
-	return h, h.checkFiles()
+	return parse(src.Reader, src.Size(), name)
 }
 
-// Read reads the header and the data, which may be in other files. Data of more than limit bytes are an error before
-// memory is allocated for them. A limit of 0 means no limit. Bytes after the data are ignored.
-//
-// Memory grows as data are read, not by the sizes in the header alone.
-func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
-	h, err := ReadHeader(fsys, name)
-	if err != nil {
-		return nil, err
+// parse reads the header of a file of size bytes.
+func parse(r *bufio.Reader, size int64, name string) (*array.Header, error) {
+	p := &parser{Lines: array.NewLines(r, size), h: &array.Header{}, name: name}
+	if err := p.header(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", p.Line, err)
 	}
-	data, err := bulk.Load(h, "sizes", limit, func(size int64) ([]byte, error) { return h.load(fsys, size) })
-	if err != nil {
-		return nil, err
-	}
-	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: data}, nil
+	return p.h, p.finish()
 }
 
-// likely is the expected size of the decoded data, from the size of the files.
-func (h *Header) likely(promised, stored int64) int64 {
-	switch h.Encoding {
-	case Gzip, Bzip2:
-		return bulk.Unzipped(promised, stored)
-	case ASCII:
-		return 4 * min(stored, 1<<50) // two characters, a digit and a space, can be a float64
-	}
-	return stored
+// A parser reads a header line by line.
+type parser struct {
+	*array.Lines
+	h    *array.Header
+	name string // of the header
+
+	axes, world int // of the array and of the world; 0 before they are read
+	spacings    []float64
+	kinds       []string
+	directions  [][]float64 // steps; nil for an axis that has none
+	origin      []float64
+	unit        string
+	attached    bool // an empty line ended the header
+	encoded     bool
+	endian      bool
 }
 
-// The names below and their synonyms are Teem's. As in Teem, upper and lower case are the same.
-
-func typeOf(name string) (Type, bool) {
-	switch strings.ToLower(name) {
-	case "signed char", "int8", "int8_t":
-		return Int8, true
-	case "uchar", "unsigned char", "uint8", "uint8_t":
-		return Uint8, true
-	case "short", "short int", "signed short", "signed short int", "int16", "int16_t":
-		return Int16, true
-	case "ushort", "unsigned short", "unsigned short int", "uint16", "uint16_t":
-		return Uint16, true
-	case "int", "signed int", "int32", "int32_t":
-		return Int32, true
-	case "uint", "unsigned int", "uint32", "uint32_t":
-		return Uint32, true
-	case "longlong", "long long", "long long int", "signed long long", "signed long long int", "int64", "int64_t":
-		return Int64, true
-	case "ulonglong", "unsigned long long", "unsigned long long int", "uint64", "uint64_t":
-		return Uint64, true
-	case "float":
-		return Float32, true
-	case "double":
-		return Float64, true
-	case "block":
-		return Block, true
+// header reads all lines up to the values, or to the end of the list of data files.
+func (p *parser) header() error {
+	magic, err := p.Next()
+	if err != nil && err != io.EOF || !strings.HasPrefix(magic, "NRRD") {
+		return errors.New("not a NRRD file: it does not begin with NRRD")
 	}
-	return "", false
+	switch v := strings.TrimRight(magic[len("NRRD"):], " \t"); v {
+	case "00.01", "0001", "0002", "0003", "0004", "0005", "0006":
+	default:
+		return fmt.Errorf("version %.20q is not one of 0001 to 0006", v)
+	}
+	for {
+		text, err := p.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(text) == "" {
+			p.attached = true
+			return nil
+		}
+		if last, err := p.statement(text); last || err != nil {
+			return err
+		}
+	}
 }
 
-// size is the size of an element in bytes. It is 1 for blocks, whose bytes have no order.
-func (t Type) size() int {
-	switch t {
-	case Int16, Uint16:
-		return 2
-	case Int32, Uint32, Float32:
-		return 4
-	case Int64, Uint64, Float64:
-		return 8
+// statement reads a comment, a field, or a key and its value. Last is true after a list of data files. As in Teem, the text
+// before a colon is a field if there is a field of that name, otherwise it is a key if ":=" follows.
+func (p *parser) statement(text string) (last bool, err error) {
+	if text[0] == '#' {
+		return false, nil
 	}
-	return 1
+	name, value, colon := strings.Cut(text, ":")
+	name = fieldOf(name)
+	if slices.Contains(fields, name) && colon && !strings.HasPrefix(value, "=") {
+		if err := p.Once(name); err != nil {
+			return false, err
+		}
+		if last, err = p.field(name, strings.Trim(value, " \t")); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return last, err
+	}
+	key, value, ok := strings.Cut(text, ":=")
+	if !ok {
+		return false, fmt.Errorf("%.60q is neither a field nor a key and its value", text)
+	}
+	key = unescape(key)
+	if err := p.Once("key " + key); err != nil {
+		return false, err
+	}
+	if p.h.Attributes == nil {
+		p.h.Attributes = map[string]string{}
+	}
+	p.h.Attributes[key] = unescape(value)
+	return false, nil
 }
 
-func (t Type) dtype() dataset.Dtype {
-	switch t {
-	case Int8:
-		return dataset.Int8
-	case Int16:
-		return dataset.Int16
-	case Uint16:
-		return dataset.Uint16
-	case Int32:
-		return dataset.Int32
-	case Uint32:
-		return dataset.Uint32
-	case Int64:
-		return dataset.Int64
-	case Uint64:
-		return dataset.Uint64
-	case Float32:
-		return dataset.Float32
-	case Float64:
-		return dataset.Float64
-	}
-	return dataset.Uint8
+// unescape replaces the two escapes of keys and values. Any other backslash stays.
+func unescape(s string) string { return escapes.Replace(s) }
+
+var escapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n")
+
+// fields are those of the format.
+var fields = []string{
+	"dimension", "type", "encoding", "endian", "line skip", "byte skip", "sizes", "spacings", "kinds", "space units", "space",
+	"space dimension", "space origin", "space directions", "data file",
+	// These say nothing about the values or where they are.
+	"block size", "number", "min", "max", "old min", "old max", "content", "sample units", "thicknesses", "axis mins",
+	"axis maxs", "centers", "labels", "units", "measurement frame",
 }
 
-func encodingOf(name string) (Encoding, bool) {
-	switch strings.ToLower(name) {
-	case "raw":
-		return Raw, true
-	case "txt", "text", "ascii":
-		return ASCII, true
-	case "hex":
-		return Hex, true
-	case "gz", "gzip":
-		return Gzip, true
-	case "bz2", "bzip2":
-		return Bzip2, true
-	case "zrl":
-		return ZRL, true
+// fieldOf resolves the synonyms of a field's name. As in Teem, upper and lower case are the same.
+func fieldOf(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "centerings" {
+		return "centers"
 	}
-	return "", false
+	for _, f := range fields {
+		if name == strings.ReplaceAll(f, " ", "") {
+			return f
+		}
+	}
+	return name
 }
 
-// spaceOf resolves a space's synonyms, and returns the number of its axes.
-func spaceOf(name string) (space string, dimension int, ok bool) {
-	s := strings.ToLower(name)
-	switch s {
-	case "ras", "las", "lps", "rast", "last", "lpst":
-		s = strings.NewReplacer("r", "right-", "l", "left-", "a", "anterior-", "p", "posterior-", "s", "superior-",
-			"t", "time-").Replace(s)
-		s = strings.TrimSuffix(s, "-")
-	case "ru":
-		s = "right-up"
-	case "rd":
-		s = "right-down"
-	case "scanner-xyzt":
-		s = "scanner-xyz-time"
+// types are the names of dtypes, without spaces and signed, which ints are anyway.
+var types = map[string]dataset.Dtype{
+	"char": dataset.Int8, "int8": dataset.Int8, "uchar": dataset.Uint8, "uint8": dataset.Uint8,
+	"short": dataset.Int16, "shortint": dataset.Int16, "int16": dataset.Int16,
+	"ushort": dataset.Uint16, "ushortint": dataset.Uint16, "uint16": dataset.Uint16,
+	"int": dataset.Int32, "int32": dataset.Int32, "uint": dataset.Uint32, "uint32": dataset.Uint32,
+	"longlong": dataset.Int64, "longlongint": dataset.Int64, "int64": dataset.Int64,
+	"ulonglong": dataset.Uint64, "ulonglongint": dataset.Uint64, "uint64": dataset.Uint64,
+	"float": dataset.Float32, "double": dataset.Float64,
+}
+
+var encodings = map[string]array.Encoding{
+	"raw": array.Raw, "txt": array.Text, "text": array.Text, "ascii": array.Text,
+	"gz": array.Gzip, "gzip": array.Gzip, "bz2": array.Bzip2, "bzip2": array.Bzip2,
+}
+
+// A space is a world: where its axes point, if they are those of the body, and how many it has without time.
+type space struct {
+	world string
+	axes  int
+}
+
+// spaces are the worlds by their names without spaces and hyphens. A name may have "time" after it, or t after three letters.
+var spaces = map[string]space{
+	"ras": {"RAS", 3}, "rightanteriorsuperior": {"RAS", 3}, "las": {"LAS", 3}, "leftanteriorsuperior": {"LAS", 3},
+	"lps": {"LPS", 3}, "leftposteriorsuperior": {"LPS", 3}, "scannerxyz": {"", 3}, "3drighthanded": {"", 3}, "3dlefthanded": {"", 3},
+	"ru": {"", 2}, "rightup": {"", 2}, "rd": {"", 2}, "rightdown": {"", 2},
+}
+
+func (p *parser) field(name, value string) (last bool, err error) {
+	words := strings.Fields(value)
+	lower := strings.ToLower(value)
+	var known bool
+	switch name {
+	case "dimension":
+		n, err := array.Integers(words, 1, 1, maxAxes)
+		if err == nil {
+			p.axes = int(n[0])
+		}
+		return false, err
+	case "type":
+		plain := strings.ReplaceAll(strings.TrimSuffix(lower, "_t"), " ", "")
+		plain = strings.Replace(strings.TrimPrefix(plain, "signed"), "unsigned", "u", 1)
+		if p.h.Dtype, known = types[plain]; !known {
+			err = fmt.Errorf("%.60q is not read", value)
+		}
+		return false, err
+	case "encoding":
+		if p.h.Encoding, p.encoded = encodings[lower]; !p.encoded {
+			err = fmt.Errorf("%.60q is not read: want raw, ascii, gzip or bzip2", value)
+		}
+		return false, err
+	case "endian":
+		if p.h.Big, p.endian = lower == "big", lower == "big" || lower == "little"; !p.endian {
+			err = fmt.Errorf("%.60q is neither little nor big", value)
+		}
+		return false, err
+	case "line skip":
+		return false, integer(&p.h.Lines, words, 0)
+	case "byte skip":
+		return false, integer(&p.h.Skip, words, -1)
+	case "space":
+		plain := strings.NewReplacer(" ", "", "-", "").Replace(lower)
+		s, ok := spaces[plain]
+		if rest, time := strings.CutSuffix(plain, "time"); time && !ok {
+			s, ok = spaces[rest]
+			s.axes++
+		}
+		if rest, time := strings.CutSuffix(plain, "t"); time && !ok && (len(rest) == 3 || rest == "scannerxyz") {
+			s, ok = spaces[rest]
+			s.axes++
+		}
+		if !ok || p.world != 0 {
+			return false, fmt.Errorf("%.60q is not one, or there is a space dimension, too", value)
+		}
+		p.h.World, p.world = s.world, s.axes
+		return false, nil
+	case "space dimension":
+		n, err := array.Integers(words, 1, 1, maxWorld)
+		if err == nil && p.world != 0 {
+			err = errors.New("there is a space, too")
+		}
+		if err == nil {
+			p.world = int(n[0])
+		}
+		return false, err
+	case "space units":
+		if quoted := strings.Split(value, `"`); len(quoted) > 1 {
+			p.unit = quoted[1]
+		}
+		return false, nil
+	case "space origin":
+		vectors, err := p.vectors(value, 1)
+		if err == nil {
+			p.origin = vectors[0]
+		}
+		return false, err
 	}
-	for _, space := range []string{
-		"right-anterior-superior", "left-anterior-superior", "left-posterior-superior", "scanner-xyz",
-		"3D-right-handed", "3D-left-handed",
-	} {
-		plain := strings.ToLower(space)
-		for _, time := range []string{"", "-time"} {
-			full := plain + time
-			if s == full || s == strings.ReplaceAll(full, "-", " ") || s == strings.ReplaceAll(full, "-", "") {
-				return space + time, 3 + len(time)/5, true
+	if !slices.Contains(fields[:15], name) {
+		return false, nil
+	}
+	if p.axes == 0 {
+		return false, errors.New("dimension must come first")
+	}
+	switch name {
+	case "sizes":
+		return false, p.h.SetSizes(words, p.axes)
+	case "spacings":
+		p.spacings, err = array.Floats(words, p.axes)
+		if slices.Contains(p.spacings, 0) {
+			err = errors.New("one is 0")
+		}
+	case "kinds":
+		if p.kinds = words; len(words) != p.axes {
+			err = fmt.Errorf("%d values, want %d", len(words), p.axes)
+		}
+	case "space directions":
+		p.directions, err = p.vectors(value, p.axes)
+	case "data file":
+		return p.dataFile(value, words)
+	}
+	return false, err
+}
+
+func integer(at *int64, words []string, least int64) error {
+	n, err := array.Integers(words, 1, least, math.MaxInt)
+	if err == nil {
+		*at = n[0]
+	}
+	return err
+}
+
+// vectors reads vectors of the world, such as (x,y,z). The word none gives nil, and so do coordinates that are all NaN.
+func (p *parser) vectors(value string, n int) ([][]float64, error) {
+	if p.world == 0 {
+		return nil, errors.New("space or space dimension must come first")
+	}
+	vectors := make([][]float64, n)
+	for i := range vectors {
+		if rest, ok := strings.CutPrefix(value, "none"); ok {
+			value = strings.TrimLeft(rest, " \t")
+			continue
+		}
+		inside, rest, ok := strings.Cut(value, ")")
+		if !ok || inside == "" || inside[0] != '(' {
+			return nil, fmt.Errorf("vector %d: %.60q is neither (x,y,…) nor none", i, value)
+		}
+		v, err := array.Floats(strings.Split(inside[1:], ","), p.world)
+		if err != nil {
+			return nil, fmt.Errorf("vector %d: %w", i, err)
+		}
+		unknown := 0
+		for _, x := range v {
+			if x != x {
+				unknown++
 			}
 		}
+		if unknown == 0 {
+			vectors[i] = v
+		} else if unknown < len(v) {
+			return nil, fmt.Errorf("vector %d: %v is only partly known", i, v)
+		}
+		value = strings.TrimLeft(rest, " \t")
 	}
-	if s = strings.ReplaceAll(s, " ", "-"); s == "right-up" || s == "right-down" {
-		return s, 2, true
+	if value != "" {
+		return nil, fmt.Errorf("%.60q follows %d vectors", value, n)
 	}
-	return "", 0, false
+	return vectors, nil
 }
 
-// kindOf resolves a kind's synonyms.
-func kindOf(name string) (string, bool) {
-	s := strings.ToLower(name)
-	s = strings.Replace(s, "-sym-", "-symmetric-", 1)
-	s = strings.Replace(s, "-tensor", "-matrix", 1)
-	switch s {
-	case "contravariant-vector":
-		s = "vector"
-	case "rgb", "rgbcolor", "hsv", "hsvcolor", "rgba", "rgbacolor":
-		s = strings.TrimSuffix(s, "color") + "-color"
+// dataFile reads a name, a pattern with its numbers, or LIST, with the names on the next lines. Each file of the last two has
+// all axes but the slowest, unless their number follows; if it has all of them, the files are slabs along the slowest axis.
+func (p *parser) dataFile(value string, words []string) (last bool, err error) {
+	list, numbered := false, false
+	if len(words) > 0 {
+		list = words[0] == "LIST"
+		numbered = len(words) >= 4 && strings.Contains(words[0], "%")
 	}
-	for _, kind := range []string{
-		"domain", "space", "time", "list", "point", "vector", "covariant-vector", "normal",
-		"stub", "scalar", "complex", "2-vector", "3-color", "RGB-color", "HSV-color", "XYZ-color", "4-color",
-		"RGBA-color", "3-vector", "3-gradient", "3-normal", "4-vector", "quaternion",
-		"2D-symmetric-matrix", "2D-masked-symmetric-matrix", "2D-matrix", "2D-masked-matrix",
-		"3D-symmetric-matrix", "3D-masked-symmetric-matrix", "3D-matrix", "3D-masked-matrix",
-	} {
-		if s == strings.ToLower(kind) {
-			return kind, true
+	if !list && !numbered {
+		return false, p.h.Detached(p.name, value)
+	}
+	if p.h.Sizes == nil {
+		return false, errors.New("sizes must come first")
+	}
+	numbers := words[1:]
+	if numbered {
+		numbers = words[4:]
+	}
+	rank := []int64{int64(p.axes - 1)}
+	if len(numbers) > 0 {
+		if rank, err = array.Integers(numbers, 1, 1, int64(p.axes)); err != nil {
+			return false, err
 		}
 	}
-	return "", false
-}
-
-// IsKind reports whether the format has a kind with exactly this name. Synonyms do not count, because they are not read
-// back as they were written.
-func IsKind(name string) bool {
-	kind, ok := kindOf(name)
-	return ok && kind == name
-}
-
-// kindSize is the size of an axis of that kind, or 0 if it can have any size.
-func kindSize(kind string) int {
-	switch kind {
-	case "stub", "scalar":
-		return 1
-	case "complex", "2-vector":
-		return 2
-	case "3-color", "RGB-color", "HSV-color", "XYZ-color", "3-vector", "3-gradient", "3-normal", "2D-symmetric-matrix":
-		return 3
-	case "4-color", "RGBA-color", "4-vector", "quaternion", "2D-matrix", "2D-masked-symmetric-matrix":
-		return 4
-	case "2D-masked-matrix":
-		return 5
-	case "3D-symmetric-matrix":
-		return 6
-	case "3D-masked-symmetric-matrix":
-		return 7
-	case "3D-matrix":
-		return 9
-	case "3D-masked-matrix":
-		return 10
+	slabs := rank[0] == int64(p.axes)
+	want := 1 << 24
+	if !slabs {
+		if want, err = p.h.Pieces(int(rank[0])); err != nil {
+			return false, err
+		}
 	}
-	return 0
+	if list {
+		err = p.List(p.h, p.name, want+1) // one more is too many
+	} else {
+		err = p.numbered(words[:4], want, slabs)
+	}
+	switch n := len(p.h.Files); {
+	case err != nil:
+		return true, err
+	case n == 0 || !slabs && n != want:
+		return true, fmt.Errorf("%d files of %d axes, want %d", n, rank[0], want)
+	case slabs && p.h.Sizes[p.axes-1]%n != 0:
+		return true, fmt.Errorf("%d slices do not divide into %d files", p.h.Sizes[p.axes-1], n)
+	}
+	return list, nil
+}
+
+// numbered adds the files of a pattern with its least and greatest number and their step.
+func (p *parser) numbered(words []string, want int, slabs bool) error {
+	n, err := array.Integers(words[1:], 3, math.MinInt32, math.MaxInt32)
+	if err != nil {
+		return err
+	}
+	first, last, step := n[0], n[1], n[2]
+	if step == 0 || (last-first)*step < 0 {
+		return fmt.Errorf("step %d does not lead from %d to %d", step, first, last)
+	}
+	count := (last-first)/step + 1
+	if count > int64(want) || !slabs && count < int64(want) {
+		return fmt.Errorf("%d files, want %d", count, want)
+	}
+	return p.Numbered(p.h, p.name, words[0], first, step, int(count))
+}
+
+// finish checks the header, and sets what the fields together say.
+func (p *parser) finish() error {
+	h := p.h
+	switch {
+	case h.Sizes == nil:
+		return errors.New("dimension and sizes are missing")
+	case h.Dtype == 0:
+		return errors.New("type is missing")
+	case !p.encoded:
+		return errors.New("encoding is missing")
+	case !p.endian && h.Encoding != array.Text && h.Dtype.Size() > 1:
+		return fmt.Errorf("endian is missing, which %v needs", h.Dtype)
+	case h.Skip < 0 && h.Encoding != array.Raw:
+		return errors.New("byte skip: -1 is for raw values only")
+	case h.Files == nil && !p.attached:
+		return errors.New("the header has neither a data file nor an empty line at its end")
+	}
+	if h.Files == nil {
+		h.Own, h.Files, h.Offset = true, []string{p.name}, p.Read
+	}
+	mm := array.Millimetres(p.unit)
+	h.SetOrigin(p.origin, mm)
+	h.Axes = make([]array.Axis, p.axes)
+	for k := range h.Axes {
+		a := &h.Axes[k]
+		if p.kinds != nil && p.kinds[k] != "???" && !strings.EqualFold(p.kinds[k], "none") {
+			a.Kind = strings.ToLower(p.kinds[k])
+		}
+		if p.spacings != nil {
+			a.Space(p.spacings[k], mm)
+		}
+		if p.directions == nil || p.directions[k] == nil {
+			continue
+		}
+		if l := array.Length(p.directions[k]); p.spacings != nil && math.Abs(l-math.Abs(p.spacings[k])) > 1e-3*l {
+			return fmt.Errorf("spacings: %g on axis %d, but its space direction has length %g", p.spacings[k], k, l)
+		}
+		a.Place(p.directions[k], mm)
+	}
+	_, err := h.Bytes()
+	return err
 }

@@ -3,193 +3,160 @@ package nrrd
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/penstock-go/penstock/dataset/volume/internal/array"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// Write writes an image with an attached header. The data must be in the machine's byte order, and Sizes and Type must
-// describe them. Encoding must be raw or gzip. If it is empty, it is raw. Version, Number, Endian, DataFiles and both skips
-// of h are ignored. The version of the file is the oldest that has all its fields.
-func Write(w io.Writer, h *Header, data []byte) error {
-	encoding := h.Encoding
-	if encoding == "" {
-		encoding = Raw
+// Write writes an array with an attached header, as h describes it; values are in the machine's byte order. What [ReadHeader]
+// would not give back, directions up to rounding, is an error, and nothing is written.
+func Write(w io.Writer, h *array.Header, values []byte, compress bool) error {
+	text := format(h, compress)
+	back, err := parse(bufio.NewReader(bytes.NewReader(text)), int64(len(text)), "")
+	if err == nil {
+		err = same(h, back)
 	}
-	if encoding != Raw && encoding != Gzip {
-		return fmt.Errorf("encoding: %s is not raw or gzip", encoding)
-	}
-	text, err := h.format(encoding)
 	if err != nil {
 		return err
 	}
-	// The parser checks that the header can be read again.
-	back, err := parse(bufio.NewReader(bytes.NewReader(text)), int64(len(text)))
-	if err != nil {
-		return err
-	}
-	if n, err := back.Bytes(); err != nil {
-		return err
-	} else if n != int64(len(data)) {
-		return fmt.Errorf("sizes: %v elements of type %s have %d bytes, but the data have %d", h.Sizes, h.Type, n, len(data))
+	if n, err := h.Bytes(); err != nil || n != int64(len(values)) {
+		return fmt.Errorf("%d bytes of data, want %d", len(values), n)
 	}
 	if _, err := w.Write(text); err != nil {
 		return err
 	}
-	if encoding == Raw {
-		_, err = w.Write(data)
+	if !compress {
+		_, err := w.Write(values)
 		return err
 	}
 	z := gzip.NewWriter(w)
-	if _, err := z.Write(data); err != nil {
+	if _, err := z.Write(values); err != nil {
 		return err
 	}
 	return z.Close()
 }
 
-// A printer writes lines and remembers the first error.
-type printer struct {
-	bytes.Buffer
-	err error
-}
-
-func (p *printer) line(name, separator, value string) {
-	if p.err == nil && strings.ContainsAny(name+value, "\r\n") {
-		p.err = fmt.Errorf("%s: it has a line break", name)
-	}
-	p.WriteString(name + separator + value + "\n")
-}
-
-func (p *printer) field(name, value string) {
-	if value != "" {
-		p.line(name, ": ", value)
-	}
-}
-
 // format is the header as text.
-func (h *Header) format(encoding Encoding) ([]byte, error) {
-	var p printer
-	fmt.Fprintf(&p, "NRRD%04d\n", h.oldest())
-	for _, c := range h.Comments {
-		p.line("#", " ", c)
+func format(h *array.Header, compress bool) []byte {
+	var b bytes.Buffer
+	b.WriteString("NRRD0004\n")
+	field := func(name string, words ...string) {
+		fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(words, " "))
 	}
-	p.field("content", h.Content)
-	p.field("type", string(h.Type))
-	if h.Type == Block {
-		p.field("block size", strconv.Itoa(h.BlockSize))
-	}
-	p.field("dimension", strconv.Itoa(len(h.Sizes)))
-	if h.Space != "" {
-		p.field("space", h.Space)
-	} else if h.SpaceDimension != 0 {
-		p.field("space dimension", strconv.Itoa(h.SpaceDimension))
-	}
-	p.field("sizes", list(h.Sizes, strconv.Itoa))
-	p.field("spacings", list(h.Spacings, float))
-	p.field("thicknesses", list(h.Thicknesses, float))
-	p.field("axis mins", list(h.AxisMins, float))
-	p.field("axis maxs", list(h.AxisMaxs, float))
-	p.field("space directions", list(h.SpaceDirections, vectorText))
-	p.field("centers", list(h.Centers, word))
-	p.field("kinds", list(h.Kinds, word))
-	p.field("labels", list(h.Labels, quote))
-	p.field("units", list(h.Units, quote))
-	for _, f := range []struct {
-		name  string
-		value *float64
-	}{{"min", h.Min}, {"max", h.Max}, {"old min", h.OldMin}, {"old max", h.OldMax}} {
-		if f.value != nil {
-			p.field(f.name, float(*f.value))
+	kinds, spacings, directions, directed := []string{}, []string{}, []string{}, false
+	world := len(h.Origin)
+	for _, a := range h.Axes {
+		kind, spacing, direction := "???", math.NaN(), "none"
+		if a.Kind != "" {
+			kind = a.Kind
 		}
-	}
-	if h.Type.size() > 1 {
-		p.field("endian", string(native()))
-	}
-	p.field("encoding", string(encoding))
-	p.field("sample units", h.SampleUnits)
-	p.field("space units", list(h.SpaceUnits, quote))
-	if h.SpaceOrigin != nil {
-		p.field("space origin", vectorText(h.SpaceOrigin))
-	}
-	p.field("measurement frame", list(h.MeasurementFrame, vectorText))
-	for _, kv := range h.KeyValues {
-		if err := writable(kv.Key); err != nil {
-			return nil, err
+		if a.Direction != nil {
+			directed, world = true, len(a.Direction)
+			step := make([]float64, world)
+			for d, x := range a.Direction {
+				step[d] = x * a.Spacing
+			}
+			direction = vector(step)
+		} else if a.Spacing != 0 {
+			spacing = a.Spacing
 		}
-		p.line(escape(kv.Key), ":=", escape(kv.Value))
+		kinds, spacings, directions = append(kinds, kind), append(spacings, number(spacing)), append(directions, direction)
 	}
-	p.WriteString("\n")
-	return p.Bytes(), p.err
-}
-
-// oldest is the first version that has all of the header's fields.
-func (h *Header) oldest() int {
+	sizes := make([]string, len(h.Sizes))
+	for k, n := range h.Sizes {
+		sizes[k] = strconv.Itoa(n)
+	}
+	name := h.Dtype.String()
+	switch name {
+	case "float32":
+		name = "float"
+	case "float64":
+		name = "double"
+	}
+	field("type", name)
+	field("dimension", strconv.Itoa(len(sizes)))
 	switch {
-	case strings.HasPrefix(h.Space, "right-up") || strings.HasPrefix(h.Space, "right-down"):
-		return 6
-	case h.MeasurementFrame != nil:
-		return 5
-	case h.Thicknesses != nil || h.Space != "" || h.SpaceDimension != 0 || h.SampleUnits != "":
-		return 4
-	case h.Kinds != nil:
-		return 3
-	case h.KeyValues != nil:
-		return 2
+	case h.World != "" && world == 4: // the fourth is time
+		field("space", h.World+"T")
+	case h.World != "":
+		field("space", h.World)
+	case world > 0:
+		field("space dimension", strconv.Itoa(world))
 	}
-	return 1
+	field("sizes", sizes...)
+	field("spacings", spacings...)
+	field("kinds", kinds...)
+	if directed {
+		field("space directions", directions...)
+	}
+	if h.Origin != nil {
+		field("space origin", vector(h.Origin))
+	}
+	field("endian", map[bool]string{true: "little", false: "big"}[bulk.LittleEndian()])
+	field("encoding", map[bool]string{true: "gzip", false: "raw"}[compress])
+	escape := strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	for _, key := range slices.Sorted(maps.Keys(h.Attributes)) {
+		fmt.Fprintf(&b, "%s:=%s\n", escape.Replace(key), escape.Replace(h.Attributes[key]))
+	}
+	b.WriteString("\n")
+	return b.Bytes()
 }
 
-// writable checks that a key will be read as a key.
-func writable(key string) error {
-	name, _, _ := strings.Cut(key+":", ":")
-	if _, ok := fieldOf(strings.TrimSpace(name)); ok && name != key {
-		return fmt.Errorf("key %.60q begins like the field %s", key, name)
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func vector(v []float64) string {
+	words := make([]string, len(v))
+	for d, x := range v {
+		words[d] = number(x)
 	}
-	if strings.HasPrefix(key, "#") || strings.Contains(key, ":=") || strings.TrimSpace(key) == "" || strings.HasSuffix(key, ":") {
-		return fmt.Errorf("key %.60q: the format cannot distinguish it from other lines", key)
+	return "(" + strings.Join(words, ",") + ")"
+}
+
+// same finds what a header that was read lacks.
+func same(given, read *array.Header) error {
+	const precision = 1e-6 // of directions that were stored as float32
+	near := func(a, b float64) bool { return math.Abs(a-b) <= precision*math.Abs(b) }
+	switch {
+	case given.Dtype != read.Dtype:
+		return fmt.Errorf("values of %v, which NRRD does not have", given.Dtype)
+	case !slices.Equal(given.Sizes, read.Sizes):
+		return fmt.Errorf("sizes %v", given.Sizes)
+	case given.World != read.World:
+		return fmt.Errorf("world %.60q", given.World)
+	case (given.Origin == nil) != (read.Origin == nil) || !slices.Equal(given.Origin, read.Origin):
+		return fmt.Errorf("origin %v", given.Origin)
+	case len(given.Attributes)+len(read.Attributes) > 0 && !maps.Equal(given.Attributes, read.Attributes):
+		return errors.New("a key of Attributes that is read as another line")
+	}
+	for k, a := range given.Axes {
+		b := read.Axes[k]
+		what := ""
+		switch {
+		case a.Kind != b.Kind:
+			what = "kind"
+		case !near(a.Spacing, b.Spacing):
+			what = "spacing"
+		case (a.Direction == nil) != (b.Direction == nil) || len(a.Direction) != len(b.Direction):
+			what = "direction"
+		}
+		for d, x := range a.Direction {
+			if what == "" && !(math.Abs(x-b.Direction[d]) <= precision) {
+				what = "direction"
+			}
+		}
+		if what != "" {
+			return fmt.Errorf("axis %d: no such %s in NRRD: kind %.60q, spacing %v, direction %v", -1-k, what, a.Kind, a.Spacing, a.Direction)
+		}
 	}
 	return nil
-}
-
-func native() Endian {
-	if bulk.LittleEndian() {
-		return Little
-	}
-	return Big
-}
-
-// list is the text of every value, with spaces between them.
-func list[T any](values []T, text func(T) string) string {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = text(v)
-	}
-	return strings.Join(words, " ")
-}
-
-func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-func word(s string) string {
-	if s == "" {
-		return "???"
-	}
-	return s
-}
-
-func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
-
-func escape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(s)
-}
-
-func vectorText(v []float64) string {
-	if v == nil {
-		return "none"
-	}
-	return "(" + strings.Join(strings.Fields(list(v, float)), ",") + ")"
 }

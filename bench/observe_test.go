@@ -14,55 +14,47 @@ import (
 	"testing"
 	"time"
 
+	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 	"github.com/penstock-go/penstock/loader/trace"
-	"github.com/penstock-go/penstock/transform"
 )
 
-// BenchmarkObserve compares loaders with observers with one that has none, in processor
-// time of the whole process. "hooks" counts batches, samples, waits and the time of the loop
-// body, as metrics do. "slowest" lists the slowest samples. "timeline" writes every sample
-// and its stages to a file. "view" is live.View, of which the page and a line are written
-// about twice a second.
+// BenchmarkObserve compares loaders with observers with one that has none, in processor time of the whole process.
+// "hooks" counts batches, samples, waits and the time of the loop body, as metrics do. "slowest" lists the slowest
+// samples. "timeline" writes every sample and its stages to a file. "view" is live.View, of which the page and a
+// line are written about twice a second.
 //
-//	go test -run '^$' -bench Observe -benchtime 30s ./bench
+//	go test -run '^$' -bench Observe -count 20 ./bench
 func BenchmarkObserve(b *testing.B) {
-	tiny := dataset.Func(sized(1<<14, 1<<20, 1<<20), dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+	tiny := dataset.Func(1<<18, dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, int64(i))
 		return nil
 	})
-	for _, work := range []struct {
-		name  string
-		ds    func(b *testing.B) dataset.Dataset
-		batch int
-		sides []string
-	}{
-		{"samples of 50 ns", func(*testing.B) dataset.Dataset { return tiny }, 64, []string{"hooks", "view"}},
-		{"photos", func(b *testing.B) dataset.Dataset { return photos(b, transform.Eval(224)) }, 32, []string{"hooks", "slowest", "timeline", "view"}},
-	} {
-		b.Run(work.name, func(b *testing.B) {
-			ds := work.ds(b)
-			var sides []side
-			for _, name := range append(work.sides, "none") {
-				hooks, look := observer(b, name)
-				l := newLoader(b, ds, loader.Workers(2), loader.BatchSize(work.batch), loader.Observe(hooks))
-				n, looked := 0, time.Now()
-				sides = append(sides, side{name, func() time.Duration {
-					begun := processorTime(b)
-					n++
-					epoch(b, l, n)
-					if time.Since(looked) > time.Second/2 {
-						look()
-						looked = time.Now()
-					}
-					return processorTime(b) - begun
-				}})
-			}
-			compare(b, ds.Len(), sides...)
-		})
+	photos := open(b, folder(b, bench.Cell{Work: "eval", Size: 224, Samples: 512}))
+	for _, name := range []string{"none", "hooks", "view"} {
+		b.Run("data=tiny/side="+name, func(b *testing.B) { observed(b, tiny, 64, name) })
 	}
+	for _, name := range []string{"none", "hooks", "slowest", "timeline", "view"} {
+		b.Run("data=photos/side="+name, func(b *testing.B) { observed(b, photos, 32, name) })
+	}
+}
+
+func observed(b *testing.B, ds dataset.Dataset, batch int, name string) {
+	hooks, look := observer(b, name)
+	l := newLoader(b, ds, loader.Workers(2), loader.BatchSize(batch), loader.Observe(hooks))
+	n, looked, begun := 0, time.Now(), processorTime(b)
+	for b.Loop() {
+		epoch(b, l, n)
+		n++
+		if time.Since(looked) > time.Second/2 {
+			look()
+			looked = time.Now()
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(processorTime(b)-begun)/float64(n*ds.Len()), "CPU-ns/sample")
 }
 
 // observer is an observer, and how it is looked at.

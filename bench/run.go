@@ -2,56 +2,67 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"math"
+	"math/rand/v2"
 	"time"
 
+	"github.com/penstock-go/penstock/bench/model"
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A Run measures one configuration of a study, epoch after epoch with one loader.
+// A Run measures a cell for penstock, epoch after epoch with one loader. Its zero fields are left out.
 type Run struct {
-	Study   result.Study
-	Config  result.Config // Run applies its Batch, Workers, Help and ConsumerSeconds
+	Cell
 	Dataset dataset.Dataset
-	Options []loader.Option // in addition to those of Config
-
-	// Device or Feed uses the batches of [result.EndToEnd]. Feed is the method Run of a
-	// net's feed. With neither, the loop only waits for the batches.
-	Device Device
-	Feed   func(iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Batch, error]
-
-	// Look, if not nil, is called for every batch. Its time counts as the consumer's.
-	Look func(*loader.Batch) error
+	Options []loader.Option // in addition to those of the cell
+	Net     *model.Net      // that the loop body runs over the field "image"
+	GPU     *gpu.Device     // to which a profile's batches are uploaded by a Stage; without one they are copied on the heap
+	Look    func(*loader.Batch) error
 
 	loader *loader.Loader
-	target []float32 // to which a profile copies batches
+	stage  *gpu.Stage
+	target []float32 // to which a profile copies batches without a device
 }
 
-// Open makes the loader. Without Open the first epoch makes it, and its time includes that.
-func (r *Run) Open() error {
-	options := append([]loader.Option{loader.Workers(r.Config.Workers), loader.BatchSize(r.Config.Batch)}, r.Options...)
+// Open makes the loader. Its budget does not thin the batches in flight, as the default of 2 GiB would.
+func (r *Run) Open() (err error) {
+	options := append([]loader.Option{loader.Workers(r.Config.Workers), loader.BatchSize(r.Config.Batch), loader.Shuffle(r.Shuffle),
+		loader.Budget(math.MaxInt)}, r.Options...)
 	if r.Config.Help != "" {
 		options = append(options, loader.Help(r.Config.Help == result.HelpOn))
 	}
-	if r.Study == result.Profile && r.target == nil {
-		r.target = make([]float32, r.Config.Batch*r.Dataset.Spec()[0].Shape.Elements())
-		for i := range r.target {
-			r.target[i] = 1 // so that the system provides the memory before the clock starts
-		}
+	if r.loader, err = loader.New(r.Dataset, options...); err != nil {
+		return err
 	}
-	var err error
-	r.loader, err = loader.New(r.Dataset, options...)
-	return err
+	r.Config.InFlight = r.loader.Stats().Slabs
+	if r.Study != result.Profile {
+		return nil
+	}
+	if r.GPU != nil {
+		r.stage, err = gpu.NewStage(r.GPU, r.loader)
+		return err
+	}
+	r.target = make([]float32, r.Config.Batch*r.Dataset.Spec()[0].Shape.Elements())
+	for i := range r.target {
+		r.target[i] = 1 // so that the system provides the memory before the clock starts
+	}
+	return nil
 }
 
 // Close closes the loader, if there is one.
-func (r *Run) Close() error {
-	if r.loader == nil {
-		return nil
+func (r *Run) Close() (err error) {
+	if r.stage != nil {
+		err = r.stage.Close()
 	}
-	return r.loader.Close()
+	if r.loader != nil {
+		err = errors.Join(err, r.loader.Close())
+	}
+	return err
 }
 
 // Once measures the first epoch of a loader that is made before the clock starts.
@@ -65,19 +76,18 @@ func (r Run) Once(ctx context.Context) (result.Measured, error) {
 
 // Epoch measures an epoch, or only its first batch if Config.Span is [result.FirstBatch].
 func (r *Run) Epoch(ctx context.Context, n int) (m result.Measured, err error) {
-	var before loader.Stats
-	if r.loader != nil {
-		before = r.loader.Stats()
-	}
+	before := r.loader.Stats()
 	stop := func() []result.Usage { return nil }
 	if r.Study == result.Volumes {
-		stop = Watch(ctx, 100*time.Millisecond)
+		stop = Watch(ctx, 10*time.Millisecond)
 	}
-	transfer := time.Duration(0)
-	if r.Feed != nil {
-		m, err = r.fed(ctx, n)
+	transfer := 0.0
+	if r.stage != nil {
+		uploaded := r.stage.Stats().Upload
+		m, err = Epoch(ctx, span(r.stage.Epoch(ctx, n), r.Config.Span), nil)
+		transfer = (r.stage.Stats().Upload - uploaded).Seconds()
 	} else {
-		m, err = Epoch(ctx, r.batches(ctx, n), func(ctx context.Context, b *loader.Batch) error {
+		m, err = Epoch(ctx, span(r.loader.Epoch(ctx, n), r.Config.Span), func(ctx context.Context, b *loader.Batch) error {
 			took, err := r.consume(ctx, b)
 			transfer += took
 			return err
@@ -87,18 +97,29 @@ func (r *Run) Epoch(ctx context.Context, n int) (m result.Measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	switch r.Study {
-	case result.Profile:
-		m = Profiled(m, r.Config.Span, r.loader.Stats().Sub(before))
-	case result.EndToEnd:
-		m.EndToEnd, m.Transfer = m.Seconds, transfer.Seconds()
-		m.Compute -= m.Transfer
+	m.Transfer, m.Compute = transfer, max(0, m.Compute-transfer)
+	if r.Study == result.Profile {
+		m = profiled(m, r.Config.Span, r.stage != nil, r.loader.Stats().Sub(before))
+	}
+	if r.Study == result.EndToEnd {
+		m.EndToEnd = m.Seconds
 	}
 	return m, nil
 }
 
-// consume uses a batch in the loop body. It returns the time of the transfer.
-func (r *Run) consume(ctx context.Context, b *loader.Batch) (transfer time.Duration, err error) {
+// span is all batches of an epoch, or only the first one.
+func span[B any](batches iter.Seq2[B, error], span string) iter.Seq2[B, error] {
+	return func(yield func(B, error) bool) {
+		for b, err := range batches {
+			if !yield(b, err) || span == result.FirstBatch {
+				return
+			}
+		}
+	}
+}
+
+// consume uses a batch in the loop body. It returns the seconds of the transfer.
+func (r *Run) consume(ctx context.Context, b *loader.Batch) (transfer float64, err error) {
 	if r.Look != nil {
 		if err := r.Look(b); err != nil {
 			return 0, err
@@ -106,91 +127,92 @@ func (r *Run) consume(ctx context.Context, b *loader.Batch) (transfer time.Durat
 	}
 	switch {
 	case r.target != nil:
+		begun := time.Now()
 		copy(r.target, loader.Values[float32](b, r.Dataset.Spec()[0].Name))
-	case r.Device.SamplesPerSecond > 0:
+		return time.Since(begun).Seconds(), nil
+	case r.Net != nil:
+		return 0, r.Net.Infer(loader.Values[float32](b, "image"))
+	case r.Speed > 0:
 		sample := 0
 		for _, f := range r.Dataset.Spec() {
 			sample += f.Bytes()
 		}
-		transfer, _, err = r.Device.Run(ctx, b, b.Len()*sample)
+		return SimulatedDevice(r.Speed).Run(ctx, b.Len(), b.Len()*sample)
 	case r.Config.ConsumerSeconds > 0:
-		err = sleep(ctx, seconds(r.Config.ConsumerSeconds))
+		return 0, sleep(ctx, seconds(r.Config.ConsumerSeconds))
 	}
-	return transfer, err
+	return 0, nil
 }
 
-// batches returns the batches of an epoch, or only the first one.
-func (r *Run) batches(ctx context.Context, n int) iter.Seq2[*loader.Batch, error] {
-	return func(yield func(*loader.Batch, error) bool) {
-		if r.loader == nil {
-			if err := r.Open(); err != nil {
-				yield(nil, err)
-				return
-			}
-		}
-		for b, err := range r.loader.Epoch(ctx, n) {
-			if !yield(b, err) || r.Config.Span == result.FirstBatch {
-				return
-			}
-		}
+// Infer measures the cell's net alone, over random images, on "cpu" or "cuda".
+func (c Cell) Infer(ctx context.Context, device string) (m result.Measured, parameters int, err error) {
+	net, err := model.New(c.Config.Model, c.Config.Batch, c.Size, device)
+	if err != nil {
+		return m, 0, err
 	}
+	defer func() { err = errors.Join(err, net.Close()) }()
+	r := rand.New(rand.NewPCG(1, 5))
+	images := make([]float32, c.Config.Batch*3*c.Size*c.Size)
+	for i := range images {
+		images[i] = float32(r.NormFloat64())
+	}
+	m, err = Inferred(ctx, c.Config.Batch, c.Samples, func() error { return net.Infer(images) })
+	return m, net.Parameters(), err
 }
 
-// fed is [Epoch] with batches that go through Feed. Feed computes before the loop body, so
-// the time from a batch's arrival until Feed requests the next one is Compute.
-func (r *Run) fed(ctx context.Context, n int) (result.Measured, error) {
-	var m result.Measured
-	err := counted(ctx, &m, func() error {
-		begun := time.Now()
-		timed := func(yield func(*loader.Batch, error) bool) {
-			free := begun
-			for b, err := range r.batches(ctx, n) {
-				arrived := time.Now()
-				m.Waits = append(m.Waits, arrived.Sub(free).Seconds())
-				m.LoadingEnd = arrived.Sub(begun).Seconds()
-				on := yield(b, err)
-				free = time.Now()
-				m.Compute += free.Sub(arrived).Seconds()
-				if !on {
-					return
-				}
-			}
-		}
-		for b, err := range r.Feed(timed) {
-			if err != nil {
-				return err
-			}
-			if r.Look != nil {
-				if err := r.Look(b); err != nil {
-					return err
-				}
-			}
-			m.Samples += int64(b.Len())
-		}
-		m.Seconds = time.Since(begun).Seconds()
-		return nil
-	})
-	summed(&m)
-	return m, err
+// A Device simulates a device of a given speed: it waits for as long as the work would take, and computes nothing.
+// Results must say that the device was simulated.
+type Device struct {
+	SamplesPerSecond float64
+	PerBatch         time.Duration // added for every batch, of any size
+	BytesPerSecond   float64       // of transfers to the device; with 0 they take no time
 }
 
-// Inferred measures the inference of at least so many samples, in batches of equal size. It
-// calls infer for every batch, and once before the clock starts.
-func Inferred(ctx context.Context, batch, samples int, infer func() error) (m result.Measured, err error) {
-	if err := infer(); err != nil {
-		return m, err
-	}
-	err = counted(ctx, &m, func() error {
-		begun := time.Now()
-		for m.Samples < int64(samples) {
-			if err := infer(); err != nil {
-				return err
-			}
-			m.Samples += int64(batch)
+// SimulatedDevice returns a device of that speed, with transfers at 6 GB/s, as from page-locked memory over PCIe 3.0,
+// and with 1 ms added for every batch.
+func SimulatedDevice(samplesPerSecond float64) Device {
+	return Device{SamplesPerSecond: samplesPerSecond, PerBatch: time.Millisecond, BytesPerSecond: 6e9}
+}
+
+// Run waits for the transfer of a batch and then for its work, as a loop without overlap does. It returns the seconds
+// of the transfer.
+func (d Device) Run(ctx context.Context, samples, bytes int) (transfer float64, err error) {
+	begun := time.Now()
+	if d.BytesPerSecond > 0 {
+		if err := sleep(ctx, seconds(float64(bytes)/d.BytesPerSecond)); err != nil {
+			return 0, err
 		}
-		m.Seconds = time.Since(begun).Seconds()
-		return nil
-	})
-	m.PerItem = m.Seconds / float64(m.Samples)
-	return m, err
+	}
+	transfer = time.Since(begun).Seconds()
+	return transfer, sleep(ctx, d.PerBatch+seconds(float64(samples)/d.SamplesPerSecond))
+}
+
+// profiled adds the stages: the waits and copies of the loop, or the uploads of a device, and the work of the workers
+// according to the loader's stats of this epoch. A profile of [result.FirstBatch] ends with the first batch: it leaves
+// out the time until workers have finished their other batches.
+func profiled(m result.Measured, span string, device bool, s loader.Stats) result.Measured {
+	if span == result.FirstBatch {
+		m.Seconds = m.Waiting + m.Transfer
+	}
+	n := int64(len(m.Waits))
+	m.Stages = []result.Stage{
+		{Name: "loop", Self: max(0, m.Seconds-m.Waiting-m.Transfer), Total: m.Seconds, Calls: 1},
+		{Name: "loop: wait", Self: m.Waiting, Total: m.Waiting, Calls: n},
+	}
+	if device {
+		m.Stages = append(m.Stages, result.Stage{Name: "upload", SelfDevice: m.Transfer, TotalDevice: m.Transfer, Calls: n})
+	} else {
+		m.Stages = append(m.Stages, result.Stage{Name: "loop: copy", Self: m.Transfer, Total: m.Transfer, Calls: n})
+	}
+	var within time.Duration
+	var samples int64
+	for _, st := range s.Stages {
+		within += st.Total
+		samples = max(samples, st.Count)
+		m.Stages = append(m.Stages, result.Stage{Name: "worker: " + st.Name, Self: st.Total.Seconds(), Total: st.Total.Seconds(), Calls: st.Count})
+	}
+	m.Stages = append(m.Stages,
+		result.Stage{Name: "worker: sample", Self: max(0, s.Busy-within).Seconds(), Total: s.Busy.Seconds(), Calls: samples},
+		result.Stage{Name: "worker: wait for memory", Self: s.MemoryWait.Seconds(), Total: s.MemoryWait.Seconds(), Calls: n})
+	return m
 }

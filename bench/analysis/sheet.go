@@ -1,9 +1,13 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/penstock-go/penstock/bench/result"
 )
 
 // A Sheet is a table of texts, for printing.
@@ -65,6 +69,24 @@ func (t *Table) RegretSheet(n int) Sheet {
 			fmt.Sprint(a.Batch), fmt.Sprint(a.Workers), Percent(a.Regret),
 			fmt.Sprintf("%d of %d", a.Models, len(t.models)), Percent(a.Most), a.Worst,
 		})
+	}
+	return s
+}
+
+// StageSheet is a profile as a table of the 15 stages with the most self time. The times of all threads are added up; those
+// of penstock are wall-clock times, those of PyTorch processor times.
+func StageSheet(m result.Measured) Sheet {
+	list := slices.SortedStableFunc(slices.Values(m.Stages), func(a, b result.Stage) int {
+		return cmp.Compare(b.Self+b.SelfDevice, a.Self+a.SelfDevice)
+	})
+	all := 1e-12
+	for _, st := range list {
+		all += st.Self
+	}
+	s := Sheet{Head: []string{"name", "self %", "self, ms", "total %", "total, ms", "average, µs", "self device, ms", "device total, ms", "calls"}}
+	for _, st := range list[:min(15, len(list))] {
+		s.Rows = append(s.Rows, []string{st.Name, Digits(100 * st.Self / all), Digits(1000 * st.Self), Digits(100 * st.Total / all), Digits(1000 * st.Total),
+			Digits(1e6 * st.Total / float64(max(st.Calls, 1))), Digits(1000 * st.SelfDevice), Digits(1000 * st.TotalDevice), fmt.Sprint(st.Calls)})
 	}
 	return s
 }

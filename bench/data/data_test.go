@@ -65,18 +65,18 @@ func TestMadeDataIsWhatItsReaderReads(t *testing.T) {
 		want int
 	}{
 		{"items", func() (dataset.Dataset, error) {
-			dir, err := data.Items(ctx, root, 5, 8)
+			dir, err := data.Items(ctx, root, 5, dataset.Float32, 8)
 			if err != nil {
 				return nil, err
 			}
-			return packed.Items(os.DirFS(dir), "*.raw", data.Image(8))
+			return packed.Items(os.DirFS(dir), "*.raw", data.Image(dataset.Float32, 8))
 		}, 5},
-		{"packed", func() (dataset.Dataset, error) {
-			file, err := data.Packed(ctx, root, 6, 8)
+		{"bytes", func() (dataset.Dataset, error) {
+			dir, err := data.Items(ctx, root, 6, dataset.Uint8, 8)
 			if err != nil {
 				return nil, err
 			}
-			return packed.OpenRaw(os.DirFS(filepath.Dir(file)), filepath.Base(file), data.Image(8))
+			return packed.Items(os.DirFS(dir), "*.raw", data.Image(dataset.Uint8, 8))
 		}, 6},
 		{"cifar100", func() (dataset.Dataset, error) {
 			dir, err := data.CIFAR100(ctx, root, 130)

@@ -15,43 +15,30 @@ import (
 	"github.com/penstock-go/penstock/dataset/packed"
 )
 
-// Image is the spec of a preprocessed image of size×size pixels: a field "image" of dtype
-// float32 and shape (3, size, size).
-func Image(size int) dataset.Spec {
-	return dataset.Spec{{Name: "image", Dtype: dataset.Float32, Shape: dataset.Shape{3, size, size}}}
+// Image is the spec of a preprocessed image of size×size pixels: a field "image" of shape (3, size, size).
+func Image(dtype dataset.Dtype, size int) dataset.Spec {
+	return dataset.Spec{{Name: "image", Dtype: dtype, Shape: dataset.Shape{3, size, size}}}
 }
 
-// images is a dataset of n normalised images of noise. Their content does not change the time
-// of a copy.
-func images(n, size int) dataset.Dataset {
-	return dataset.Func(n, Image(size), func(_ context.Context, i int, dst dataset.Slot) error {
-		r := rand.NewPCG(uint64(i), 1)
-		for row := dataset.Row[float32](dst, 0); len(row) > 0; row = row[1:] {
-			row[0] = float32(r.Uint64()>>40)/(1<<22) - 2
-		}
-		return nil
+// Items makes n preprocessed images (see [Image]) of uint8 or float32, one raw file per image in the machine's byte
+// order, as [packed.Items] reads them, and returns the folder in root that holds them. Their content is noise, which
+// does not change the time of a copy.
+func Items(ctx context.Context, root string, n int, dtype dataset.Dtype, size int) (dir string, err error) {
+	return made(root, fmt.Sprintf("items-%v-%d", dtype, size), n, 1_000_000, func(dir string) error {
+		return packed.WriteItems(ctx, dir, dataset.Func(n, Image(dtype, size), func(_ context.Context, i int, dst dataset.Slot) error {
+			r := rand.NewPCG(uint64(i), 1)
+			if dtype == dataset.Uint8 {
+				for row := dataset.Row[uint8](dst, 0); len(row) > 0; row = row[1:] {
+					row[0] = byte(r.Uint64() >> 56)
+				}
+				return nil
+			}
+			for row := dataset.Row[float32](dst, 0); len(row) > 0; row = row[1:] {
+				row[0] = float32(r.Uint64()>>40)/(1<<22) - 2
+			}
+			return nil
+		}))
 	})
-}
-
-// Items makes n preprocessed images (see [Image]), one file of raw float32 per image, as
-// [packed.Items] reads them, and returns the folder in root that holds them. The files have the
-// machine's byte order. With size 224 a file has 602,112 bytes.
-func Items(ctx context.Context, root string, n, size int) (dir string, err error) {
-	return made(root, fmt.Sprintf("items%d", size), n, 1_000_000, func(dir string) error {
-		return packed.WriteItems(ctx, dir, images(n, size))
-	})
-}
-
-// Packed makes the same images as [Items] in one file, as [packed.OpenRaw] reads it, and returns
-// the file's path.
-func Packed(ctx context.Context, root string, n, size int) (file string, err error) {
-	const name = "items.bin"
-	dir, err := made(root, fmt.Sprintf("packed%d", size), n, 1_000_000, func(dir string) error {
-		return create(filepath.Join(dir, name), func(w io.Writer) error {
-			return packed.WriteRaw(ctx, w, images(n, size))
-		})
-	})
-	return filepath.Join(dir, name), err
 }
 
 // CIFAR100 makes a folder in the format of cifar-100-binary and returns it. Its training part has

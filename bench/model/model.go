@@ -9,11 +9,12 @@ package model
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/penstock-go/penstock/gpu/feed"
+	"github.com/penstock-go/penstock/gpu/cuda"
 )
 
 // Classes is the number of logits that a net computes for an image.
@@ -37,54 +38,59 @@ func Kinds() []Kind {
 	}
 }
 
-// A Net is a Kind for batches of one size, with its VM. One goroutine may use it
-// at a time.
+// A Net is a Kind for batches of one size, with its VM. One goroutine may use it at a time.
 type Net struct {
-	// Feed runs the net over batches with a field "image" of dtype float32 and shape
-	// (3, size, size). It pads short batches.
-	Feed *feed.Feed
-
 	vm         gorgonia.VM
 	image      *gorgonia.Node
 	logits     *gorgonia.Node
+	padded     []float32 // for short batches
 	parameters int
 }
 
-// New makes a net for batches of so many rows, of images of size×size pixels. The size is a
-// multiple of 8, from 16 to 1024. Close frees the net.
-func (k Kind) New(rows, size int) (_ *Net, err error) {
-	if rows < 1 || size < 16 || size > 1024 || size%8 != 0 {
-		return nil, fmt.Errorf("model: %s for %d images of %d×%d: want 1 or more, 16 to 1024 pixels, a multiple of 8", k.Name, rows, size, size)
+// New makes the net of that name for batches of so many rows, of images of size×size pixels. The size is a multiple of
+// 8, from 16 to 1024. The device is "cpu", or "cuda" in programs with the tag cuda, which have called [cuda.AddKernels].
+// Close frees the net.
+func New(name string, rows, size int, device string) (_ *Net, err error) {
+	at := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.Name == name })
+	if at < 0 || rows < 1 || size < 16 || size > 1024 || size%8 != 0 {
+		return nil, fmt.Errorf("model: %s for %d images of %d×%d: want a net's name, 1 or more, 16 to 1024 pixels, a multiple of 8", name, rows, size, size)
 	}
 	defer func() { // gorgonia's constructors and Must panic
 		if p := recover(); p != nil {
-			err = fmt.Errorf("model: build %s: %v", k.Name, p)
+			err = fmt.Errorf("model: build %s: %v", name, p)
 		}
 	}()
 	b := &builder{g: gorgonia.NewGraph(), r: rand.New(rand.NewPCG(1, 4))}
-	image := gorgonia.NewTensor(b.g, tensor.Float32, 4, gorgonia.WithShape(rows, 3, size, size), gorgonia.WithName("image"))
-	mask := gorgonia.NewVector(b.g, tensor.Float32, gorgonia.WithShape(rows), gorgonia.WithName("mask"),
-		gorgonia.WithValue(tensor.New(tensor.WithShape(rows), tensor.Of(tensor.Float32)))) // that Infer needs none
-	n := &Net{image: image}
-	n.logits = k.build(b, image)
+	n := &Net{image: gorgonia.NewTensor(b.g, tensor.Float32, 4, gorgonia.WithShape(rows, 3, size, size), gorgonia.WithName("image"))}
+	n.logits = Kinds()[at].build(b, n.image)
 	n.parameters = b.parameters
-	n.vm = gorgonia.NewTapeMachine(b.g)
-	if n.Feed, err = feed.New(n.vm, feed.Bind("image", image), feed.Pad(mask)); err != nil {
-		n.vm.Close()
+	if device != "cuda" {
+		n.vm = gorgonia.NewTapeMachine(b.g)
+		return n, nil
+	}
+	if n.logits, err = cuda.Flush(n.logits); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
+	}
+	if n.vm, err = cuda.New(b.g); err != nil {
+		return nil, fmt.Errorf("model: %s: %w", name, err)
 	}
 	return n, nil
 }
 
-// Infer runs the net over images of shape (rows, 3, size, size) without a loader. They must not
-// change until Infer returns.
+// Infer runs the net over images of shape (n, 3, size, size), with n up to the net's rows. They must not change until
+// Infer returns.
 func (n *Net) Infer(images []float32) error {
 	shape := n.image.Shape()
-	if len(images) != shape.TotalSize() {
+	if all := shape.TotalSize(); len(images) == 0 || len(images) > all || len(images)%(all/shape[0]) != 0 {
 		return fmt.Errorf("model: %d values for images of shape %v", len(images), shape)
+	} else if len(images) < all {
+		if n.padded == nil {
+			n.padded = make([]float32, all)
+		}
+		copy(n.padded, images)
+		images = n.padded
 	}
-	x := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(images))
-	if err := gorgonia.Let(n.image, x); err != nil {
+	if err := gorgonia.Let(n.image, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(images))); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	n.vm.Reset()
@@ -94,8 +100,7 @@ func (n *Net) Infer(images []float32) error {
 	return nil
 }
 
-// Logits returns the logits of the last batch, row by row, [Classes] for every image. In a loop
-// over Feed they are valid in the loop body. After Infer they are valid until the next Infer.
+// Logits returns the logits of the last batch, row by row, [Classes] for every image. They are valid until the next Infer.
 func (n *Net) Logits() []float32 { return n.logits.Value().Data().([]float32) }
 
 // Parameters is the number of the net's parameters.

@@ -3,6 +3,7 @@ package model_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/penstock-go/penstock/bench/model"
@@ -21,7 +22,7 @@ func images(n int) []float32 {
 
 func logits(t *testing.T, k model.Kind, rows int, x []float32) []float32 {
 	t.Helper()
-	n, err := k.New(rows, size)
+	n, err := model.New(k.Name, rows, size, "cpu")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +84,13 @@ func TestPatchesMatterByTheirPlaceToTransformers(t *testing.T) {
 }
 
 func TestWhatCannotBeBuiltIsAnError(t *testing.T) {
-	k := model.Kinds()[0]
+	const net = "conv-small"
 	for _, c := range [][2]int{{0, 32}, {-1, 32}, {1, 8}, {1, 30}, {1, 1 << 20}} {
-		if _, err := k.New(c[0], c[1]); err == nil {
+		if _, err := model.New(net, c[0], c[1], "cpu"); err == nil {
 			t.Errorf("New(%d, %d): no error", c[0], c[1])
 		}
 	}
-	n, err := k.New(1, size)
+	n, err := model.New(net, 1, size, "cpu")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,5 +100,24 @@ func TestWhatCannotBeBuiltIsAnError(t *testing.T) {
 	}
 	if n.Parameters() < 1000 {
 		t.Errorf("%d parameters", n.Parameters())
+	}
+}
+
+func TestAShortBatchGivesTheSame(t *testing.T) {
+	n, err := model.New("conv-small", 3, size, "cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	x := images(3)
+	if err := n.Infer(x); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Clone(n.Logits()[:model.Classes])
+	if err := n.Infer(x[:len(x)/3]); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Logits()[:model.Classes]; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got[:3], want[:3])
 	}
 }

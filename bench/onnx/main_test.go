@@ -3,32 +3,28 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"testing"
+
+	"github.com/penstock-go/penstock/bench"
+	"github.com/penstock-go/penstock/bench/result"
 )
 
-func TestEveryBatchSizeOfEveryNetLeavesARecord(t *testing.T) {
-	for _, model := range []string{lite0, vitTiny} {
-		var out bytes.Buffer
-		err := run(t.Context(), options{data: "random", model: model, samples: 2, batches: []int{1, 2}}, &out)
+func TestEveryNetIsMeasured(t *testing.T) {
+	for _, name := range []string{"efficientnet-lite0", "vit-tiny"} {
+		m, parameters, err := measure(t.Context(), bench.Cell{Config: result.Config{Batch: 2, Model: name}, Samples: 3})
 		if errors.Is(err, fs.ErrNotExist) {
 			t.Skip("ONNX Runtime is not installed: ", err)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := json.NewDecoder(&out)
-		for _, batch := range []int{1, 2} {
-			var l line
-			if err := lines.Decode(&l); err != nil {
-				t.Fatal(err)
-			}
-			if l.Record.Config.Batch != batch || l.Record.Config.Model != model || l.Record.Measured.PerItem <= 0 || l.Parameters < 1e6 || l.Record.Versions["onnxruntime"] == "" {
-				t.Errorf("%s, batch %d: %+v", model, batch, l)
-			}
+		if m.Samples != 4 || m.PerItem <= 0 || parameters < 1e6 {
+			t.Errorf("%s: %+v, %d parameters", name, m, parameters)
 		}
+	}
+	if _, _, err := measure(t.Context(), bench.Cell{Config: result.Config{Batch: 1, Model: "no"}, Samples: 1}); err == nil {
+		t.Error("a net that there is not: no error")
 	}
 }

@@ -5,6 +5,7 @@
 afterwards, by pixel area and without rounding sizes; the decoder takes a faster, less exact inverse DCT.
 """
 
+import hashlib
 import importlib.metadata
 import itertools
 import os
@@ -21,7 +22,6 @@ from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, Squeeze, ToTen
 from ffcv.writer import DatasetWriter
 from PIL import Image
 
-import data
 import peer
 
 MODE = "jpg"
@@ -70,6 +70,18 @@ def size_of(photo):
         return 3 * image.width * image.height
 
 
+def made(photos, write):
+    """The file of the photos, which is made once, in $XDG_CACHE_HOME/penstock-peers."""
+    h = hashlib.sha256(str((os.path.abspath(photos), peer.stored(photos))).encode()).hexdigest()[:12]
+    root = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "penstock-peers"
+    path = root / f"ffcv-{MODE}-{h}"
+    if not path.exists():
+        root.mkdir(parents=True, exist_ok=True)
+        write(f"{path}.unfinished")
+        os.rename(f"{path}.unfinished", path)
+    return str(path)
+
+
 def make(o, photos):
     torch.set_num_threads(1)  # the loader's threads have the processors
 
@@ -79,7 +91,7 @@ def make(o, photos):
         fields = {"image": FIELDS[MODE](), "label": IntField()}
         DatasetWriter(path, fields, page_size=page, num_workers=1).from_indexed_dataset(Photos(photos))
 
-    path = data.packed(f"ffcv-{MODE}", o.folder, write)
+    path = made(o.folder, write)
     o.stored = os.path.getsize(path)
     pathlib.Path(path).read_bytes()  # into the page cache
     batches = -(-o.samples // o.batch)  # of an epoch

@@ -174,23 +174,18 @@ def built(name, size, batch):
 
 
 def main():
-    o = peer.options()
-    for batch in o.batches:
-        net = built(o.model, o.size, batch)
-        x = torch.randn(batch, 3, o.size, o.size)
+    o = peer.cell()
+    net = built(o.model, o.size, o.batch)
+    x = torch.randn(o.batch, 3, o.size, o.size)
+    net(x)
+    samples, begun = 0, time.perf_counter()
+    while samples < o.samples:
         net(x)
-        samples, begun = 0, time.perf_counter()
-        while samples < o.samples:
-            net(x)
-            samples += batch
-        took = time.perf_counter() - begun
-        record = {
-            "study": "inference",
-            "config": {"batch": batch, "workers": 0, "data": o.data, "model": o.model, "device": "cpu"},
-            "versions": {"torch": torch.__version__, "torch threads": str(torch.get_num_threads())},
-            "measured": {"samples": samples, "seconds": took, "per_item_seconds": took / samples},
-        }
-        print(json.dumps({"record": record, "parameters": net.parameters}), flush=True)
+        samples += o.batch
+    took = time.perf_counter() - begun
+    versions = {"torch": torch.__version__, "torch threads": str(torch.get_num_threads())}
+    measured = {"samples": samples, "seconds": took, "per_item_seconds": took / samples}
+    print(json.dumps({"measured": measured, "versions": versions, "parameters": net.parameters}))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ import peer
 
 def make(o, photos):
     torch.set_num_threads(1)  # the program has the processors
-    flags = {"work": o.work, "size": o.size, "samples": o.samples, "shuffle": o.shuffle, "workers": o.workers, "batch": o.batch}
-    loader = penstock.Loader([o.program, "-serve", o.folder], **flags)
+    loader = penstock.Loader([o.program, "-serve", o.text])
 
     def epoch(number):
         loader.set_epoch(number)

@@ -6,20 +6,6 @@ import threading
 import time
 
 
-def all_of_them():
-    """This process and all it has started, by number."""
-    children = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            fields = stat(entry)
-            if fields:
-                children.setdefault(int(fields[1]), []).append(int(entry))
-    found = [os.getpid()]
-    for p in found:
-        found += children.get(p, [])
-    return found
-
-
 def stat(pid):
     """The fields of /proc/PID/stat from the state on, or nothing if it has ended."""
     try:
@@ -29,18 +15,22 @@ def stat(pid):
     return text[text.rindex(")") + 2 :].split()
 
 
+def all_of_them():
+    """The fields of all processes of this side, by number."""
+    fields = {int(entry): found for entry in os.listdir("/proc") if entry.isdigit() and (found := stat(entry))}
+    ours = [os.getpid()]
+    for p in ours:
+        ours += [child for child, found in fields.items() if int(found[1]) == p]
+    return {p: fields[p] for p in ours if p in fields}
+
+
 def cpu_seconds():
     """Processor time of all processes of this side, to a hundredth of a second."""
-    ticks = 0
-    for pid in all_of_them():
-        fields = stat(pid)
-        if fields:
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(int(f[11]) + int(f[12]) for f in all_of_them().values()) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_bytes():
-    """Proportional set size of all processes of this side: shared pages count once."""
+    """Proportional set size of all processes of this side: shared pages count once. It takes some milliseconds."""
     total = 0
     for pid in all_of_them():
         try:
@@ -66,24 +56,22 @@ def resident_bytes():
 
 
 class Usage:
-    """What all processes of a side use over time. It looks again and again until stop if always, else
-    at look alone. A single look takes the proportional set size, where pages that processes share
-    count once, in some milliseconds; looks again and again take what is cheap."""
+    """What all processes of a side use over time. It looks every so many seconds until stop, or at look alone."""
 
-    def __init__(self, always):
+    def __init__(self, every):
         self.begun = self.at = time.perf_counter()
         self.first = self.cpu = cpu_seconds()
         self.looks = []
         self.end = threading.Event()
-        self.thread = threading.Thread(target=self.watch, daemon=True) if always else None
+        self.thread = threading.Thread(target=self.watch, args=(every,), daemon=True) if every else None
         if self.thread:
             self.thread.start()
 
-    def watch(self):
-        while not self.end.wait(0.25):  # seconds; a look takes 3 ms
+    def watch(self, every):
+        while not self.end.wait(every):
             self.look(resident_bytes)
 
-    def look(self, memory=memory_bytes):
+    def look(self, memory):
         cpu, rss, now = cpu_seconds(), memory(), time.perf_counter()
         # workers that have ended take their time along
         percent = max(0, 100 * (cpu - self.cpu) / (now - self.at))
@@ -96,4 +84,4 @@ class Usage:
         self.end.set()
         if self.thread:
             self.thread.join()
-        return cpu, self.looks
+        return cpu, sorted(self.looks, key=lambda look: look["seconds"])

@@ -154,6 +154,14 @@ type Measured struct {
 	Stages []Stage `json:"stages,omitempty"`
 }
 
+// MostMemory is the greatest resident memory that was seen, in bytes.
+func (m Measured) MostMemory() (most int64) {
+	for _, u := range m.Usage {
+		most = max(most, u.RSS)
+	}
+	return most
+}
+
 // Usage is the resource use of the side's processes at one time.
 type Usage struct {
 	Seconds    float64 `json:"seconds"`     // since the start

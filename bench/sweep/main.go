@@ -1,22 +1,15 @@
-// Command sweep finds the number of workers and the batch size that load a folder of photos fastest
-// on this machine:
+// Command sweep finds the number of workers and the batch size that load a folder of photos fastest on this machine:
 //
 //	go run ./bench/sweep -dir FOLDER            # with the evaluation preset
 //	go run ./bench/sweep -dir FOLDER -train     # with the training preset, shuffled
 //
-// The folder has a subfolder per class, as dataset.ImageFolder reads it. Without -dir, sweep loads
-// made-up photos. All settings load the same photos in turns, and settings that are clearly slower
-// are stopped early. The result is a table of the time that every setting loses, and the setting to
-// use, as a line of Go, or a message that the machine is too noisy to tell.
+// The folder has a subfolder per class, as dataset.ImageFolder reads it. Without -dir, sweep loads made-up photos. All
+// settings load the same photos in turns, and settings that are clearly slower are stopped early. The result is a table of
+// the time that every setting loses, and the setting to use, as a line of Go, or a message that the machine is too noisy.
 //
-// With -auto it compares loader.Auto with fixed numbers of workers instead, on the photos and on
-// other loads: preprocessed items, slow files, data in memory, and loops of several speeds.
+// The result also depends on the consumer, whose speed -consumer sets: a loader only has to be as fast as the consumer.
 //
-// Photos that cannot be read are left out. They are counted and named at the end.
-//
-// The result also depends on the consumer, whose speed -consumer sets: a loader only has to be as
-// fast as the consumer. With -o every measurement is kept as a line of JSON, which bench/report
-// draws.
+// With -auto it compares loader.Auto with fixed numbers of workers instead, on the photos and on other loads.
 package main
 
 import (
@@ -34,16 +27,16 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/bench/analysis"
+	"github.com/penstock-go/penstock/bench/result"
 )
 
 // options are the options of the command line.
 type options struct {
-	dir, out         string
+	dir              string
 	size             int
 	consumer         float64
 	workers, batches numbers
 	samples, rounds  int
-	margin           float64
 	train, auto      bool
 	turn             time.Duration
 }
@@ -66,21 +59,28 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
+	machine, err := result.ThisMachine(ctx)
+	if err != nil {
+		return err
+	}
 	if o.auto {
-		return compareAuto(ctx, o, out)
+		return compareAuto(ctx, o, machine, out)
 	}
 	m, err := newMeter(ctx, o)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\n%s\n", m.blank.Machine, m)
+	fmt.Fprintf(out, "%s\n%s\n", machine, m)
 	if err := m.warm(ctx); err != nil {
 		return err
 	}
-	settings := o.settings()
-	p := newProgress(os.Stderr)
-	all, err := race{rounds: o.rounds, margin: o.margin, measure: m.measure, turn: p.turn}.run(ctx, settings)
-	p.close()
+	var settings []analysis.Setting
+	for _, b := range o.batches {
+		for _, w := range o.workers {
+			settings = append(settings, analysis.Setting{Batch: b, Workers: w})
+		}
+	}
+	all, err := race{rounds: o.rounds, margin: margin, measure: m.measure}.run(ctx, settings)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -90,7 +90,9 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err := advise(out, all); err != nil {
 		return err
 	}
-	m.damaged.tell(errs)
+	if m.left > 0 {
+		fmt.Fprintf(errs, "\nPhotos that could not be read and were left out: %d; the first: %v\n", m.left, m.failure)
+	}
 	return nil
 }
 
@@ -102,23 +104,20 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f.BoolVar(&o.train, "train", false, "load with the training preset, in random order; the evaluation preset by default")
 	f.IntVar(&o.size, "size", 224, "width and height of the transformed images, in `pixels`")
 	f.Float64Var(&o.consumer, "consumer", 0, "samples per second that the loop takes, a `rate`, as a simulated device; 0 is no limit")
-	f.Var(counts{&o.workers, 0}, "workers", "`numbers` of workers to compare; with 0 the loop does the work")
-	f.Var(counts{&o.batches, 1}, "batches", "batch `sizes` to compare")
+	f.Var(&o.workers, "workers", "`numbers` of workers to compare; with 0 the loop does the work")
+	f.Var(&o.batches, "batches", "batch `sizes` to compare")
 	f.IntVar(&o.samples, "samples", 1024, "`samples` that a setting loads in a round")
 	f.IntVar(&o.rounds, "rounds", 5, "`rounds` at most")
-	f.Float64Var(&o.margin, "margin", 5, "`percent` by which a setting must be slower than the best in every round to be stopped")
 	f.BoolVar(&o.auto, "auto", false, "compare loader.Auto with fixed numbers of workers on several loads, instead")
 	f.DurationVar(&o.turn, "turn", 1500*time.Millisecond, "with -auto, the `time` of a measurement, after which the next setting has its turn")
-	f.StringVar(&o.out, "o", "", "`file` to append all measurements to, as JSON lines")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(errs, "usage: go run ./bench/sweep [flags]")
+		fmt.Fprintln(errs, "Sweep finds the number of workers and the batch size that load a folder of photos fastest on this machine.")
 		f.SetOutput(errs)
 		f.PrintDefaults()
 		return o, err
 	} else if err != nil {
 		return o, fmt.Errorf("%w; -h lists the flags", err)
 	}
-	o.margin /= 100
 	var wrong []error
 	want := func(ok bool, format string, v ...any) {
 		if !ok {
@@ -128,21 +127,11 @@ func parse(args []string, errs io.Writer) (options, error) {
 	want(f.NArg() == 0, "%q: want flags alone", f.Args())
 	want(o.size >= 1 && o.size <= 4096, "-size %d: want 1 to 4096", o.size)
 	want(o.consumer >= 0, "-consumer %v: want 0 or more", o.consumer)
+	want(slices.Min(o.batches) >= 1, "-batches %v: want 1 or more", o.batches)
 	want(o.samples >= slices.Max(o.batches), "-samples %d: want at least the largest batch, %d", o.samples, slices.Max(o.batches))
 	want(o.rounds >= 1, "-rounds %d: want 1 or more", o.rounds)
 	want(o.turn > 0, "-turn %v: want more than 0", o.turn)
-	want(o.margin >= 0, "-margin %v: want 0 or more", 100*o.margin)
 	return o, errors.Join(wrong...)
-}
-
-// settings returns all settings of the grid.
-func (o options) settings() (list []analysis.Setting) {
-	for _, b := range o.batches {
-		for _, w := range o.workers {
-			list = append(list, analysis.Setting{Batch: b, Workers: w})
-		}
-	}
-	return list
 }
 
 // usualWorkers returns the powers of two up to twice the number of processors, and the number of
@@ -159,38 +148,21 @@ func usualWorkers(processors int) numbers {
 // numbers is a flag with a list of numbers, such as 1,2,4.
 type numbers []int
 
-func (n numbers) String() string {
-	var parts []string
-	for _, v := range n {
-		parts = append(parts, strconv.Itoa(v))
-	}
-	return strings.Join(parts, ",")
+func (n *numbers) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*n)), " ", ","), "[]")
 }
 
-// counts is a flag with a list of numbers of at least least, in any order.
-type counts struct {
-	list  *numbers
-	least int
-}
-
-// String returns an empty text for the zero value, which package flag makes.
-func (c counts) String() string {
-	if c.list == nil {
-		return ""
-	}
-	return c.list.String()
-}
-
-func (c counts) Set(text string) error {
+// Set reads the list, in any order.
+func (n *numbers) Set(text string) error {
 	var list numbers
 	for part := range strings.SplitSeq(text, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || v < c.least || v > 1<<16 {
-			return fmt.Errorf("%q: want a number from %d to %d", part, c.least, 1<<16)
+		if err != nil || v < 0 || v > 1<<16 {
+			return fmt.Errorf("%q: want a number from 0 to %d", part, 1<<16)
 		}
 		list = append(list, v)
 	}
 	slices.Sort(list)
-	*c.list = slices.Compact(list)
+	*n = slices.Compact(list)
 	return nil
 }

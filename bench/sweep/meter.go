@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
-	"time"
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/analysis"
@@ -22,17 +21,11 @@ type meter struct {
 	options
 	ds      dataset.Dataset
 	photos  int   // in the folder
-	indices []int // of the loaded photos in the folder, in the order of ds
-	blank   result.Record
-	damaged damage
+	left    int64 // samples of an epoch that could not be read
+	failure error // of the first of them
 }
 
 func newMeter(ctx context.Context, o options) (*meter, error) {
-	m := &meter{options: o}
-	var err error
-	if m.blank, err = bench.Blank(ctx); err != nil {
-		return nil, err
-	}
 	dir, err := o.folder(ctx)
 	if err != nil {
 		return nil, err
@@ -41,16 +34,16 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.photos = images.Len()
+	m := &meter{options: o, photos: images.Len()}
 	// The requested number of photos, spread over the folder, or repeated if it has fewer.
-	m.indices = make([]int, o.samples)
-	for i := range m.indices {
-		m.indices[i] = i % m.photos
+	indices := make([]int, o.samples)
+	for i := range indices {
+		indices[i] = i % m.photos
 		if m.photos > o.samples {
-			m.indices[i] = i * m.photos / o.samples
+			indices[i] = i * m.photos / o.samples
 		}
 	}
-	m.ds, err = dataset.Subset(images, m.indices)
+	m.ds, err = dataset.Subset(images, indices)
 	return m, err
 }
 
@@ -63,7 +56,7 @@ func (o options) folder(ctx context.Context) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return data.Photos(ctx, root, 128)
+	return data.Photos(ctx, root, 334)
 }
 
 // images returns the photos of a file system, transformed by the preset.
@@ -90,19 +83,6 @@ func (m *meter) String() string {
 	return s
 }
 
-// data is the name of the data in records.
-func (m *meter) data() string {
-	return map[bool]string{false: "photos", true: "photos for training"}[m.train]
-}
-
-// model is the name of the consumer in records.
-func (m *meter) model() string {
-	if m.consumer > 0 {
-		return fmt.Sprintf("%.0f samples per s", m.consumer)
-	}
-	return ""
-}
-
 // warm loads all samples once, so that the files are in the page cache in all rounds. It fails if no
 // photo can be read.
 func (m *meter) warm(ctx context.Context) error {
@@ -110,7 +90,7 @@ func (m *meter) warm(ctx context.Context) error {
 	return err
 }
 
-// epoch measures an epoch of a new loader, and notes the photos that it left out.
+// epoch measures an epoch of a new loader, which leaves out photos that cannot be read.
 func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Batch) error, options ...loader.Option) (result.Measured, error) {
 	l, err := loader.New(m.ds, append(options, loader.Shuffle(m.train), loader.OnError(loader.Skip, loader.NoLimit))...)
 	if err != nil {
@@ -118,22 +98,24 @@ func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Ba
 	}
 	defer l.Close()
 	measured, err := bench.Epoch(ctx, l.Epoch(ctx, 0), body)
-	m.damaged.note(l.Stats(), m.indices)
+	if s := l.Stats(); s.Dropped > 0 {
+		m.left, m.failure = s.Dropped, s.Failures[0]
+	}
 	if err == nil && measured.Samples == 0 {
-		err = fmt.Errorf("no photo could be read: %w", l.Stats().Failures[0])
+		err = fmt.Errorf("no photo could be read: %w", m.failure)
 	}
 	return measured, err
 }
 
 // measure returns the seconds per loaded sample of an epoch of a new loader, including the wait for
 // the first batch and the loop's own time.
-func (m *meter) measure(ctx context.Context, s analysis.Setting, round int) (float64, error) {
+func (m *meter) measure(ctx context.Context, s analysis.Setting, _ int) (float64, error) {
 	runtime.GC() // so that slabs of the setting before are not collected in this one's time
 	var body func(context.Context, *loader.Batch) error
 	if m.consumer > 0 {
 		device := bench.Device{SamplesPerSecond: m.consumer}
 		body = func(ctx context.Context, b *loader.Batch) error {
-			_, _, err := device.Run(ctx, b, 0)
+			_, err := device.Run(ctx, b.Len(), 0)
 			return err
 		}
 	}
@@ -141,21 +123,5 @@ func (m *meter) measure(ctx context.Context, s analysis.Setting, round int) (flo
 	if err != nil {
 		return 0, err
 	}
-	return measured.Seconds / float64(measured.Samples), m.keep(s, round, measured)
-}
-
-// keep appends a record to the file of -o, if there is one.
-func (m *meter) keep(s analysis.Setting, round int, measured result.Measured) error {
-	if m.out == "" {
-		return nil
-	}
-	r := m.blank
-	r.Date = time.Now().UTC().Truncate(time.Second)
-	r.Study, r.Round, r.Measured = result.Loading, round, measured
-	r.Config = result.Config{Batch: s.Batch, Workers: s.Workers, Data: m.data(), Help: result.HelpOn}
-	if m.consumer > 0 {
-		r.Study, r.Config.Model, r.Measured.EndToEnd = result.EndToEnd, m.model(), measured.Seconds
-		r.Config.Simulated = bench.Device{SamplesPerSecond: m.consumer}.String()
-	}
-	return result.AppendFile(m.out, r)
+	return measured.Seconds / float64(measured.Samples), nil
 }

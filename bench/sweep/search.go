@@ -30,10 +30,10 @@ type race struct {
 	rounds  int
 	margin  float64 // as a share of the leader's time
 	measure func(ctx context.Context, s analysis.Setting, round int) (seconds float64, err error)
-	// turn, if not nil, is called after every measurement with the greatest number of
-	// measurements still to come.
-	turn func(s analysis.Setting, seconds float64, left int)
 }
+
+// margin is the share by which a setting must be slower than the best in every round to be stopped.
+const margin = 0.05
 
 // run returns the candidates in the order of settings. If it returns an error, such as that of a
 // context that is done, they have the times that were measured before it.
@@ -47,7 +47,7 @@ func (r race) run(ctx context.Context, settings []analysis.Setting) ([]candidate
 		if round%2 == 1 {
 			slices.Reverse(running)
 		}
-		for k, c := range running {
+		for _, c := range running {
 			if err := ctx.Err(); err != nil {
 				return all, err
 			}
@@ -56,9 +56,6 @@ func (r race) run(ctx context.Context, settings []analysis.Setting) ([]candidate
 				return all, fmt.Errorf("%v, round %d: %w", c.Setting, round, err)
 			}
 			c.times = append(c.times, seconds)
-			if r.turn != nil {
-				r.turn(c.Setting, seconds, (r.rounds-round)*len(running)-k-1)
-			}
 		}
 		r.stop(running)
 		if len(alive(all)) == 1 && round > 0 {

@@ -83,15 +83,14 @@ func observer(b *testing.B, name string) (hooks loader.Trace, look func()) {
 
 // counting has hooks as metrics need them, none of which is called per sample.
 func counting() loader.Trace {
-	var batches, samples, waited, body, memory atomic.Int64
+	var batches, samples, waited, body atomic.Int64
 	return loader.Trace{
 		BatchDelivered: func(b loader.BatchInfo, took time.Duration) {
 			batches.Add(1)
 			samples.Add(int64(b.Samples))
 			waited.Add(int64(took))
 		},
-		BatchEnded:   func(_ loader.BatchInfo, took time.Duration) { body.Add(int64(took)) },
-		MemoryWaited: func(_ int, took time.Duration) { memory.Add(int64(took)) },
+		BatchEnded: func(_ loader.BatchInfo, took time.Duration) { body.Add(int64(took)) },
 	}
 }
 

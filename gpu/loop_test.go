@@ -54,7 +54,7 @@ func TestLoopsGoOnAfterBatchesThatAreSkipped(t *testing.T) {
 		return nil
 	})
 	d := open(t)
-	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(2), loader.OnError(loader.Skip, loader.NoLimit))
+	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(2), loader.Skip(loader.NoLimit))
 	next := 0
 	for b, err := range s.Epoch(t.Context(), 0) {
 		if err != nil {
@@ -98,7 +98,7 @@ func TestACancelIsOneErrorAtTheEnd(t *testing.T) {
 		clear(dst.Cell(0).Bytes())
 		return nil
 	})
-	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(4), loader.Workers(2), loader.OnError(loader.Skip, loader.NoLimit))
+	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(4), loader.Workers(2), loader.Skip(loader.NoLimit))
 	for round := range 600 {
 		ctx, cancel := context.WithCancel(t.Context())
 		at, elsewhere := round/2%50, round%2 == 1 // the batches from 50 on are skipped

@@ -44,8 +44,7 @@ func (b *Batch) Number() int { return b.ref.Plan.Number(b.ref.K) }
 // Position is the place after the batch, where [Loader.From] continues.
 func (b *Batch) Position() Position { return Position(b.at.Position()) }
 
-// Indices are the samples' indices in the dataset, row by row. Where [Replace] took another sample, it is that sample's
-// index. The slice is valid as long as the batch.
+// Indices are the samples' indices in the dataset, row by row. The slice is valid as long as the batch.
 func (b *Batch) Indices() []int {
 	b.check()
 	return b.job.Slab.Indices[:b.rows:b.rows]

@@ -63,25 +63,6 @@ func (f fixedBatches) Epoch(int) sampler.Batches { return f }
 func (f fixedBatches) Len() int                  { return len(f) }
 func (f fixedBatches) At(k int, dst []int) []int { return append(dst, f[k]...) }
 
-func TestReplacementsInOneBatchDoNotDependOnEachOther(t *testing.T) {
-	indices := make([]int, 64)
-	for i := range indices {
-		indices[i] = i
-	}
-	ds := failing(64, func(i int) bool { return i%4 == 0 })
-	var want []string
-	for workers := range 8 {
-		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSampler(fixedBatches{indices, indices}), loader.OnError(loader.Replace, loader.NoLimit))
-		got := outcome(t, l)
-		if want == nil {
-			want = got
-		}
-		if len(got) != 2 || !slices.Equal(got, want) {
-			t.Errorf("%d workers: got %q, want %q", workers, got, want)
-		}
-	}
-}
-
 // TestAnEmptyBatchEndsItsLoopAlone: the next loop goes on.
 func TestAnEmptyBatchEndsItsLoopAlone(t *testing.T) {
 	l := loadertest.New(t, &fake{n: 4}, loader.Workers(1), loader.BatchSampler(batchesOf{{{0}, {}, {1}}, {{0}, {1}, {2}, {3}}}))

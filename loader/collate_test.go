@@ -213,14 +213,14 @@ func TestErrorOfStepNamesItsBatchUnderAnyPolicy(t *testing.T) {
 			return nil
 		},
 	} {
-		for _, policy := range []loader.Policy{loader.Stop, loader.Skip, loader.Replace} {
+		for _, policy := range []loader.Option{{}, loader.Skip(loader.NoLimit)} {
 			step := dataset.BatchFunc(func(dst, _ dataset.Columns) error {
 				if dataset.Column[int64](dst, 0)[0] == 6 {
 					return fails()
 				}
 				return nil
 			})
-			l := loadertest.New(t, &fake{n: 20}, loader.Workers(2), loader.BatchSize(3), loader.Collate(step), loader.OnError(policy, loader.NoLimit))
+			l := loadertest.New(t, &fake{n: 20}, loader.Workers(2), loader.BatchSize(3), loader.Collate(step), policy)
 			delivered, failed := 0, error(nil)
 			for _, err := range l.Epoch(t.Context(), 5) {
 				if failed = err; err == nil {
@@ -246,7 +246,7 @@ func TestStepsSeeBatchesWithoutSkippedSamples(t *testing.T) {
 		return nil
 	})
 	ds := failing(9, func(i int) bool { return i == 0 || i == 4 || i >= 6 })
-	l := loadertest.New(t, ds, loader.BatchSize(3), loader.Collate(step), loader.OnError(loader.Skip, loader.NoLimit))
+	l := loadertest.New(t, ds, loader.BatchSize(3), loader.Collate(step), loader.Skip(loader.NoLimit))
 	want := [][]int64{{201, 202}, {203, 205}}
 	if got := collect(t, l, 0, 1); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -32,7 +32,7 @@ type combination struct {
 func newCombination(r *rand.Rand) *combination {
 	flip := func() bool { return r.IntN(2) == 0 }
 	c := &combination{n: 1 + r.IntN(60), size: 1 + r.IntN(8), epochs: 1 + r.IntN(3), bad: map[int]bool{}, together: flip(), ragged: r.IntN(3) > 0}
-	policy := loader.Policy(r.IntN(3))
+	skip := flip()
 	add := func(o ...loader.Option) { c.options = append(c.options, o...) }
 	add(loader.Seed(r.Uint64()))
 	if flip() {
@@ -40,17 +40,16 @@ func newCombination(r *rand.Rand) *combination {
 		add(loader.Ranks(r.IntN(world), world, sampler.Mode(r.IntN(3))))
 	}
 	if r.IntN(3) == 0 {
-		policy = min(policy, loader.Skip) // in batches of one sample there is no other to replace it
-		c.grows = true                    // for a rank that has the last batch in epoch 0
+		c.grows = true // for a rank that has the last batch in epoch 0
 		add(loader.BatchSampler(sampler.ByLength(make([]int, c.n), r.Uint64N(5), sampler.BatchSize(c.size))))
 	} else {
 		add(loader.BatchSize(c.size), loader.DropLast(flip()), loader.Shuffle(flip()))
 	}
-	if policy != loader.Stop {
+	if skip {
 		for range c.n / 10 {
 			c.bad[r.IntN(c.n)] = true
 		}
-		add(loader.OnError(policy, loader.NoLimit))
+		add(loader.Skip(loader.NoLimit))
 	}
 	if flip() {
 		add(loader.Collate(dataset.BatchFunc(func(dst, src dataset.Columns) error {

@@ -32,7 +32,8 @@ type config struct {
 	collate   []dataset.BatchStep
 	service   assemble.Service // nil if the dataset is none
 	order
-	tolerance
+	skip  bool // whether samples that fail are left out
+	limit int  // how many may fail
 	observed
 	measured
 
@@ -52,15 +53,8 @@ type order struct {
 	ranks        *ranks // nil for all samples
 }
 
-// tolerance is what becomes of samples that cannot be placed.
-type tolerance struct {
-	policy Policy
-	limit  int
-}
-
 // observed is who observes the loader.
 type observed struct {
-	trace     Trace // the hooks of all observers, without LoaderMade and LoaderClosed
 	observers []Trace
 }
 
@@ -110,8 +104,7 @@ func (c *config) validate() error {
 	wrong(c.inFlight > math.MaxInt32, "InFlight(%d): want %d at most", c.inFlight, math.MaxInt32)
 	wrong(c.budget < 1, "Budget(%d): want 1 or more", c.budget)
 	wrong(c.timeout < 0, "Timeout(%v): want 0 or more", c.timeout)
-	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
-	wrong(c.limit < 0, "OnError with the limit %d: want 0 or more, or NoLimit", c.limit)
+	wrong(c.limit < 0, "Skip(%d): want 0 or more, or NoLimit", c.limit)
 	wrong(c.memory == nil, "Memory(nil): want an Allocator")
 	wrong(c.set.sampler && c.sampler == nil, "Sampler(nil): want a Sampler")
 	wrong(c.set.sampler && c.shuffle, "Shuffle(true): cannot be given together with Sampler, which sets the order")
@@ -222,7 +215,6 @@ func (c *config) streams(ds dataset.Dataset) error {
 	wrong(!ok, fmt.Sprintf("New: %T is not a dataset.Awaiter", ds))
 	wrong(c.shuffle, "Shuffle(true): needs to know all samples")
 	wrong(c.set.batchSampler, "BatchSampler: needs to know all samples")
-	wrong(c.policy == Replace, "OnError(Replace): takes samples of the whole epoch")
 	return errors.Join(errs...)
 }
 
@@ -235,7 +227,7 @@ func (c *config) checkService(wrong func(is bool, format string, args ...any)) {
 	wrong(c.shuffle, "Shuffle(true): "+belongs)
 	wrong(c.set.seed, "Seed(%d): "+belongs, c.seed)
 	wrong(c.dropLast, "DropLast(true): "+belongs)
-	wrong(c.policy != Stop || c.limit != 0, "OnError: "+belongs)
+	wrong(c.skip, "Skip(%d): "+belongs, c.limit)
 	wrong(len(c.collate) > 0, "Collate: "+belongs)
 	wrong(c.ranks != nil, "Ranks: belongs to the service, which is told the rank with every request")
 }

@@ -14,7 +14,7 @@ import (
 // is reused, unless [Batch.Keep] was called.
 //
 // An error comes with a nil batch and ends the loop. It comes in the place of its batch, after all earlier batches: a
-// [SampleError] for a sample that cannot be placed, unless [OnError] says otherwise. If ctx is done, the loop ends with
+// [SampleError] for a sample that cannot be placed, unless [Skip] leaves it out. If ctx is done, the loop ends with
 // an error that wraps the cause.
 //
 // When the loop has ended, in any way, all its workers have ended too, but for calls of user code that last longer than
@@ -117,9 +117,9 @@ func (d *delivery) outcome(j *assemble.Job) (emptied bool, err error) {
 	d.l.counts.failed(j.Failures, j.Dropped)
 	switch limit := d.l.cfg.limit; {
 	case j.Passing:
-	case d.l.cfg.policy != Stop && d.failed > limit:
+	case d.l.cfg.skip && d.failed > limit:
 		last := (*SampleError)(j.Failures[len(j.Failures)-1])
-		return false, fmt.Errorf("loader: %d samples failed, OnError allows %d; the last: %w", d.failed, limit, last)
+		return false, fmt.Errorf("loader: %d samples failed, Skip allows %d; the last: %w", d.failed, limit, last)
 	case j.Rows == 0 && j.Err == nil:
 		d.l.counts.add(func(s *Stats) { s.Emptied++ })
 		return true, nil
@@ -133,13 +133,10 @@ func (d *delivery) deliver(j *assemble.Job, err error, waited time.Duration, beg
 	b := &Batch{l: d.l, job: j, ref: j.Ref, rows: j.Rows, at: j.After}
 	b.holders.Store(1)
 	defer b.release()
-	trace := &d.l.cfg.trace
-	info := BatchInfo{}
-	if trace.BatchDelivered != nil || trace.BatchEnded != nil {
-		info = infoOf(j)
-	}
-	if trace.BatchDelivered != nil {
-		trace.BatchDelivered(info, waited)
+	for _, t := range d.l.cfg.observers {
+		if t.BatchDelivered != nil {
+			t.BatchDelivered(infoOf(j), waited)
+		}
 	}
 	if err != nil {
 		b = nil
@@ -149,8 +146,10 @@ func (d *delivery) deliver(j *assemble.Job, err error, waited time.Duration, beg
 	}
 	goesOn = yield(b, err)
 	ended = time.Now()
-	if trace.BatchEnded != nil {
-		trace.BatchEnded(info, ended.Sub(begun))
+	for _, t := range d.l.cfg.observers {
+		if t.BatchEnded != nil {
+			t.BatchEnded(infoOf(j), ended.Sub(begun))
+		}
 	}
 	return goesOn && err == nil, ended
 }

@@ -105,7 +105,7 @@ func TestPanicIsAnErrorWithItsStack(t *testing.T) {
 		return false
 	})
 	ds.open = func() error { opened.Add(1); return nil }
-	l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(3), loader.OnError(loader.Skip, loader.NoLimit))
+	l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(3), loader.Skip(loader.NoLimit))
 	if got := outcome(t, l); len(got) != 4 || got[1] != "[3 4] [3 4]" {
 		t.Errorf("got %q", got)
 	}
@@ -119,7 +119,7 @@ func TestPanicIsAnErrorWithItsStack(t *testing.T) {
 }
 
 func TestIndexOutOfRangeFromASampler(t *testing.T) {
-	l := loadertest.New(t, &fake{n: 4}, loader.Workers(2), loader.BatchSize(3), loader.Sampler(fixedOrder{0, 1, 4, 2, -1, 3}), loader.OnError(loader.Skip, loader.NoLimit))
+	l := loadertest.New(t, &fake{n: 4}, loader.Workers(2), loader.BatchSize(3), loader.Sampler(fixedOrder{0, 1, 4, 2, -1, 3}), loader.Skip(loader.NoLimit))
 	got := outcome(t, l)
 	if want := []string{"[0 1] [0 1]", "[2 3] [2 3]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -13,13 +13,13 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A hook prints the samples that fail and are replaced.
+// A hook prints the samples that fail.
 func ExampleObserve() {
 	trace := loader.Trace{
 		SampleFailed: func(err *loader.SampleError) { fmt.Println("failed: sample", err.Index) },
 	}
 	l, err := loader.New(unlucky(16), loader.BatchSize(8), loader.Workers(0),
-		loader.OnError(loader.Replace, loader.NoLimit), loader.Observe(trace))
+		loader.Skip(loader.NoLimit), loader.Observe(trace))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func ExampleObserve() {
 	// Output:
 	// 8 samples
 	// failed: sample 13
-	// 8 samples
+	// 7 samples
 }
 
 // The statistics of every epoch.

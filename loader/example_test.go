@@ -147,8 +147,8 @@ func ExampleLoader_From() {
 }
 
 // Sample 13 cannot be placed, so its batch has three samples.
-func ExampleOnError() {
-	l, err := loader.New(unlucky(16), loader.BatchSize(4), loader.OnError(loader.Skip, 10))
+func ExampleSkip() {
+	l, err := loader.New(unlucky(16), loader.BatchSize(4), loader.Skip(10))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 // TestGoexitEndsTheLoopInItsBatchsPlace, under any policy, with one worker and with others that
 // help, sample by sample and in calls for several.
 func TestGoexitEndsTheLoopInItsBatchsPlace(t *testing.T) {
-	for _, policy := range []loader.Policy{loader.Stop, loader.Skip, loader.Replace} {
+	for _, policy := range []loader.Option{{}, loader.Skip(loader.NoLimit)} {
 		for _, workers := range []int{1, 3} {
 			for _, together := range []bool{false, true} {
 				for _, help := range []bool{false, true} {
@@ -35,7 +35,7 @@ func TestGoexitEndsTheLoopInItsBatchsPlace(t *testing.T) {
 						if together {
 							ds = &gatherer{fake: ends}
 						}
-						l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.OnError(policy, loader.NoLimit), loader.Help(help))
+						l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(8), policy, loader.Help(help))
 						for range 2 { // the loader stays whole
 							batches, last := 0, error(nil)
 							for _, err := range l.Epoch(t.Context(), 0) {
@@ -46,7 +46,7 @@ func TestGoexitEndsTheLoopInItsBatchsPlace(t *testing.T) {
 							var sample *loader.SampleError
 							if !errors.As(last, &sample) || batches != 2 || sample.Batch != 2 || together == (sample.Index == 19 || sample.Index == 20) && workers == 1 ||
 								!strings.HasSuffix(last.Error(), "placing a sample: runtime.Goexit was called") {
-								t.Errorf("%v, %d workers, together %t, help %t: %d batches, then %v", policy, workers, together, help, batches, last)
+								t.Errorf("%d workers, together %t, help %t: %d batches, then %v", workers, together, help, batches, last)
 							}
 						}
 					})
@@ -63,7 +63,7 @@ func (mumbler) Name(int) string { runtime.Goexit(); return "" }
 
 func TestGoexitInNameEndsTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := loadertest.New(t, mumbler{failing(4, func(i int) bool { return i == 1 })}, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, loader.NoLimit))
+		l := loadertest.New(t, mumbler{failing(4, func(i int) bool { return i == 1 })}, loader.Workers(2), loader.BatchSize(2), loader.Skip(loader.NoLimit))
 		got := outcome(t, l)
 		if want := []string{"error: loader: sample 1, epoch 0, batch 0: naming a sample: runtime.Goexit was called"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -91,17 +91,14 @@ func TestLoopThatUserCodeEndsLeavesTheLoaderWhole(t *testing.T) {
 		}
 	}
 	for name, options := range map[string][]loader.Option{
-		"order": {loader.Sampler(ending{0, end})},
-		"place": nil,
-		"begun": {loader.Observe(loader.Trace{BatchBegun: func(loader.BatchInfo) { end() }})},
-		"ready": {loader.Observe(loader.Trace{BatchReady: func(loader.BatchInfo, time.Duration) { end() }})},
-		"done":  {loader.Observe(loader.Trace{SampleDone: func(loader.SampleInfo) { end() }})},
-		"ended": {loader.Observe(loader.Trace{BatchEnded: func(loader.BatchInfo, time.Duration) { end() }})},
-		"freed": {loader.Observe(loader.Trace{BatchFreed: func(loader.BatchInfo) { end() }})},
-		"collated": {
-			loader.Collate(dataset.BatchFunc(func(dst, src dataset.Columns) error { return nil })),
-			loader.Observe(loader.Trace{BatchCollated: func(loader.BatchInfo, time.Duration) { end() }}),
-		},
+		"order":    {loader.Sampler(ending{0, end})},
+		"place":    nil,
+		"begun":    {loader.Observe(loader.Trace{BatchBegun: func(loader.BatchInfo) { end() }})},
+		"ready":    {loader.Observe(loader.Trace{BatchReady: func(loader.BatchInfo, time.Duration) { end() }})},
+		"done":     {loader.Observe(loader.Trace{SampleDone: func(loader.SampleInfo) { end() }})},
+		"ended":    {loader.Observe(loader.Trace{BatchEnded: func(loader.BatchInfo, time.Duration) { end() }})},
+		"freed":    {loader.Observe(loader.Trace{BatchFreed: func(loader.BatchInfo) { end() }})},
+		"collated": {loader.Collate(dataset.BatchFunc(func(dst, src dataset.Columns) error { end(); return nil }))},
 	} {
 		ds := &fake{n: 8}
 		if name == "place" {

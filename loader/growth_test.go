@@ -326,9 +326,8 @@ func TestTimeoutSaysThatItWaitsForSamples(t *testing.T) {
 func TestWhatNeedsALengthRefusesAnUnknownOne(t *testing.T) {
 	ds := newArriving(10, 1)
 	for want, options := range map[string][]loader.Option{
-		"Shuffle(true)":    {loader.Shuffle(true)},
-		"OnError(Replace)": {loader.OnError(loader.Replace, 3)},
-		"BatchSampler":     {loader.BatchSampler(sampler.List{{0}})},
+		"Shuffle(true)": {loader.Shuffle(true)},
+		"BatchSampler":  {loader.BatchSampler(sampler.List{{0}})},
 	} {
 		if l, err := loader.New(ds, options...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, %v, want an error with %q", l, err, want)

@@ -55,18 +55,18 @@ func TestSampleDoneSeesEverySampleAndItsStages(t *testing.T) {
 	})
 }
 
-func TestSampleDoneSeesFailuresAndReplacements(t *testing.T) {
+func TestSampleDoneSeesFailures(t *testing.T) {
 	var got journal
-	l := loadertest.New(t, failing(40, func(i int) bool { return i == 1 }), loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Replace, 1),
+	l := loadertest.New(t, failing(40, func(i int) bool { return i == 1 }), loader.Workers(1), loader.BatchSize(4), loader.Skip(1),
 		loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) {
 			got.note("row %d: failed %t, sample 1 %t", s.Row, s.Err != nil, s.Index == 1)
 		}}))
 	collect(t, l, 0, 1)
 	want := []string{
-		"row 0: failed false, sample 1 false", "row 1: failed true, sample 1 true", "row 1: failed false, sample 1 false",
+		"row 0: failed false, sample 1 false", "row 1: failed true, sample 1 true",
 		"row 2: failed false, sample 1 false", "row 3: failed false, sample 1 false",
 	}
-	if got := got.lines[:5]; !slices.Equal(got, want) {
+	if got := got.lines[:4]; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -110,7 +110,6 @@ func TestHooksFollowABatchFromItsBeginToItsEnd(t *testing.T) {
 		step := dataset.BatchFunc(func(dst, src dataset.Columns) error { time.Sleep(time.Millisecond); return nil })
 		l := loadertest.New(t, twoStages(4), loader.Workers(0), loader.BatchSize(2), loader.Collate(step), loader.Observe(loader.Trace{
 			BatchBegun:     func(b loader.BatchInfo) { got.note("begun %d by %d of %d", b.ID, b.Worker, b.Samples) },
-			BatchCollated:  func(b loader.BatchInfo, took time.Duration) { got.note("collated %d %v", b.ID, took) },
 			BatchReady:     func(b loader.BatchInfo, took time.Duration) { got.note("ready %d %v by %d", b.ID, took, b.Finisher) },
 			BatchDelivered: func(b loader.BatchInfo, waited time.Duration) { got.note("delivered %d %v", b.ID, waited) },
 			BatchEnded:     func(b loader.BatchInfo, took time.Duration) { got.note("ended %d %v", b.ID, took) },
@@ -124,7 +123,7 @@ func TestHooksFollowABatchFromItsBeginToItsEnd(t *testing.T) {
 		}
 		var want []string
 		for id := range 2 {
-			for _, event := range []string{"begun %d by 0 of 2", "collated %d 1ms", "ready %d 17ms by 0", "delivered %d 17ms", "ended %d 1s", "freed %d"} {
+			for _, event := range []string{"begun %d by 0 of 2", "ready %d 17ms by 0", "delivered %d 17ms", "ended %d 1s", "freed %d"} {
 				want = append(want, fmt.Sprintf(event, id))
 			}
 		}
@@ -145,7 +144,7 @@ func TestEveryBatchThatIsBegunIsFreed(t *testing.T) {
 		var mu sync.Mutex
 		open, most := map[int64]bool{}, 0
 		ds := failing(40, func(i int) bool { return i/4 == 3 })
-		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(loader.Trace{
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Skip(loader.NoLimit), loader.Observe(loader.Trace{
 			BatchBegun: func(b loader.BatchInfo) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -183,21 +182,6 @@ func TestEveryBatchThatIsBegunIsFreed(t *testing.T) {
 	}
 }
 
-func TestMemoryWaitedAddsUpToStats(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var waits []time.Duration
-		l := loadertest.New(t, &fake{n: 10}, loader.Workers(1), loader.InFlight(2), loader.Observe(loader.Trace{
-			MemoryWaited: func(worker int, took time.Duration) { waits = append(waits, took) },
-		}))
-		for range l.Epoch(t.Context(), 0) {
-			time.Sleep(time.Second)
-		}
-		if want := slices.Repeat([]time.Duration{time.Second}, 8); !slices.Equal(waits, want) || l.Stats().MemoryWait != 8*time.Second {
-			t.Errorf("got %v, want %v", waits, want)
-		}
-	})
-}
-
 func TestObserversAreCalledInTheirOrder(t *testing.T) {
 	var got journal
 	observer := func(name string) loader.Option {
@@ -205,7 +189,6 @@ func TestObserversAreCalledInTheirOrder(t *testing.T) {
 			LoaderMade:     func(*loader.Loader) error { got.note("%s made", name); return nil },
 			LoaderClosed:   func() error { got.note("%s closed", name); return errors.New(name) },
 			BatchBegun:     func(loader.BatchInfo) { got.note("%s begun", name) },
-			BatchCollated:  func(loader.BatchInfo, time.Duration) { got.note("%s collated", name) },
 			BatchReady:     func(loader.BatchInfo, time.Duration) { got.note("%s ready", name) },
 			BatchDelivered: func(loader.BatchInfo, time.Duration) { got.note("%s delivered", name) },
 			BatchEnded:     func(loader.BatchInfo, time.Duration) { got.note("%s ended", name) },
@@ -216,7 +199,7 @@ func TestObserversAreCalledInTheirOrder(t *testing.T) {
 	}
 	step := dataset.BatchFunc(func(dst, src dataset.Columns) error { return nil })
 	l, err := loader.New(failing(2, func(i int) bool { return i == 0 }), loader.Workers(0), loader.BatchSize(2), loader.Collate(step),
-		loader.OnError(loader.Skip, 1), observer("a"), loader.Observe(loader.Trace{}), observer("b"))
+		loader.Skip(1), observer("a"), loader.Observe(loader.Trace{}), observer("b"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +208,7 @@ func TestObserversAreCalledInTheirOrder(t *testing.T) {
 		t.Errorf("Close: %v, want the errors of both", err)
 	}
 	var want []string
-	for _, event := range strings.Fields("made begun done failed done collated ready delivered ended freed closed") {
+	for _, event := range strings.Fields("made begun done failed done ready delivered ended freed closed") {
 		want = append(want, "a "+event, "b "+event)
 	}
 	if !slices.Equal(got.lines, want) {
@@ -298,7 +281,7 @@ func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
 		defer mu.Unlock()
 		log = append(log, fmt.Sprintf(format, args...))
 	}
-	l := loadertest.New(t, failing(4, func(i int) bool { return i == 3 }), loader.Workers(1), loader.BatchSize(2), loader.OnError(loader.Skip, 1),
+	l := loadertest.New(t, failing(4, func(i int) bool { return i == 3 }), loader.Workers(1), loader.BatchSize(2), loader.Skip(1),
 		loader.Observe(loader.Trace{
 			BatchBegun:     func(b loader.BatchInfo) { note("begun %d", b.Batch) },
 			BatchReady:     func(b loader.BatchInfo, _ time.Duration) { note("ready %d", b.Batch) },
@@ -319,47 +302,4 @@ func quick(n int) *fake {
 		time.Sleep(5 * time.Microsecond)
 		return nil
 	}}
-}
-
-// TestHooksAreTimedFromTheirCall has a worker that waits for memory while the
-// loop body takes a minute, twice the Timeout. The hook that is told of the wait still runs
-// when the loop ends.
-func TestHooksAreTimedFromTheirCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ds := quick(400)
-		opened, closed := 0, 0
-		ds.open = func() error { opened++; return nil }
-		ds.close = func() error { closed++; return nil }
-		var l *loader.Loader
-		var waited []loader.Activity
-		l = loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(4), loader.Timeout(30*time.Second), loader.Observe(loader.Trace{
-			MemoryWaited: func(_ int, took time.Duration) {
-				if took < 30*time.Second {
-					return
-				}
-				time.Sleep(time.Second)
-				all := l.Working()
-				waited = append(waited, all[len(all)-1])
-			},
-		}))
-		for b, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b.Number() == 20 {
-				time.Sleep(time.Minute)
-			}
-			if b.Number() == 21 {
-				time.Sleep(100 * time.Millisecond) // in which the hook begins
-				break
-			}
-		}
-		if len(waited) != 1 || waited[0].Doing != "calling a hook" || waited[0].For != time.Second {
-			t.Errorf("a second after the hook was called, got %+v", waited)
-		}
-		collect(t, l, 1, 2)
-		if opened != 1 || closed != 0 {
-			t.Errorf("%d Readers were opened and %d closed, want the same one in both loops", opened, closed)
-		}
-	})
 }

@@ -140,7 +140,7 @@ func (l *Loader) allocate() error {
 	}
 	l.team = assemble.New(assemble.Config{
 		Dataset: l.ds, Service: c.service, Plans: l.plans, Pool: l.pool, Steps: l.steps, Workers: c.workers,
-		Seed: c.seed, Policy: assemble.Policy(c.policy), Help: c.help, Unordered: c.unordered,
+		Seed: c.seed, Skip: c.skip, Help: c.help, Unordered: c.unordered,
 		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Measured: c.auto, Elastic: c.auto && !c.set.inFlight, Hooks: l.hooks(),
 	})
 	var touching sync.WaitGroup

@@ -16,7 +16,7 @@ import (
 func TestSkipShortensTheBatch(t *testing.T) {
 	for _, workers := range []int{0, 1, 5} {
 		ds := failing(13, func(i int) bool { return i%4 == 1 || i == 12 })
-		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.Skip(loader.NoLimit))
 		got := outcome(t, l)
 		want := []string{
 			"[0 2 3] [0 2 3]",
@@ -41,7 +41,7 @@ func TestEmptiedBatchesAreLeftOut(t *testing.T) {
 	ds := failing(40, func(i int) bool { return slices.Contains([]int{0, 3, 4, 9}, i/4) })
 	for _, workers := range []int{0, 1, 5} {
 		for _, unordered := range []bool{false, true} {
-			options := []loader.Option{loader.Workers(workers), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit), loader.Unordered(unordered)}
+			options := []loader.Option{loader.Workers(workers), loader.BatchSize(4), loader.Skip(loader.NoLimit), loader.Unordered(unordered)}
 			l := loadertest.New(t, ds, options...)
 			var positions []loader.Position
 			var got []int
@@ -71,76 +71,22 @@ func TestEmptiedBatchesAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestReplaceIsTheSameForAnyWorkers(t *testing.T) {
-	bad := func(i int) bool { return i%3 == 0 }
-	var want []string
-	for _, workers := range []int{0, 1, 7} {
-		l := loadertest.New(t, failing(40, bad), loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Replace, loader.NoLimit))
-		got := outcome(t, l)
-		if want == nil {
-			want = got
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d workers: got %q, want %q", workers, got, want)
-		}
-		if s := l.Stats(); s.Samples != 40 || s.Dropped < 14 {
-			t.Errorf("%d samples, %d dropped", s.Samples, s.Dropped)
-		}
-	}
-	for _, batch := range want {
-		if strings.HasPrefix(batch, "error") {
-			t.Errorf("Replace gave %s", batch)
-		}
-	}
-}
-
-func TestReplaceGivesUpWhenEverythingFails(t *testing.T) {
-	l := loadertest.New(t, failing(8, func(int) bool { return true }), loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Replace, loader.NoLimit))
-	got := outcome(t, l)
-	if len(got) != 1 || !strings.Contains(got[0], "sample 0 (sample-0)") {
-		t.Errorf("got %q", got)
-	}
-}
-
 // TestErrorsThatMayPassEndTheLoop fails in sample 13, and for good in others, which are
 // before it and in its batch too.
 func TestErrorsThatMayPassEndTheLoop(t *testing.T) {
-	for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {
-		for _, workers := range []int{0, 1, 5} {
-			ds := failing(40, func(int) bool { return false })
-			place := ds.place
-			ds.place = func(ctx context.Context, i int, dst dataset.Slot) error {
-				switch {
-				case i == 13:
-					return fmt.Errorf("read: %w", context.DeadlineExceeded)
-				case i%4 == 0:
-					return errBad
-				}
-				return place(ctx, i, dst)
+	for _, workers := range []int{0, 1, 5} {
+		ds := failing(40, func(int) bool { return false })
+		place := ds.place
+		ds.place = func(ctx context.Context, i int, dst dataset.Slot) error {
+			switch {
+			case i == 13:
+				return fmt.Errorf("read: %w", context.DeadlineExceeded)
+			case i%4 == 0:
+				return errBad
 			}
-			l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.OnError(policy, loader.NoLimit))
-			var last error
-			batches := 0
-			for _, err := range l.Epoch(t.Context(), 0) {
-				if last = err; err == nil {
-					batches++
-				}
-			}
-			var e *loader.SampleError
-			if !errors.As(last, &e) || e.Index != 13 || !errors.Is(last, context.DeadlineExceeded) {
-				t.Errorf("policy %v, %d workers: got %v, want the error of sample 13", policy, workers, last)
-			}
-			if policy == loader.Skip && batches != 3 {
-				t.Errorf("%d workers: %d batches before the error, want 3", workers, batches)
-			}
+			return place(ctx, i, dst)
 		}
-	}
-}
-
-func TestLimitEndsTheLoop(t *testing.T) {
-	ds := failing(40, func(i int) bool { return i%4 == 1 })
-	for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {
-		l := loadertest.New(t, ds, loader.Workers(3), loader.BatchSize(4), loader.OnError(policy, 2))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.Skip(loader.NoLimit))
 		var last error
 		batches := 0
 		for _, err := range l.Epoch(t.Context(), 0) {
@@ -148,11 +94,30 @@ func TestLimitEndsTheLoop(t *testing.T) {
 				batches++
 			}
 		}
-		if last == nil || !strings.HasSuffix(last.Error(), " samples failed, OnError allows 2; the last: "+errors.Unwrap(last).Error()) || !errors.Is(last, errBad) {
-			t.Errorf("policy %v: got %v", policy, last)
+		var e *loader.SampleError
+		if !errors.As(last, &e) || e.Index != 13 || !errors.Is(last, context.DeadlineExceeded) {
+			t.Errorf("%d workers: got %v, want the error of sample 13", workers, last)
 		}
-		if policy == loader.Skip && batches != 2 {
-			t.Errorf("%d batches before the limit, want 2", batches)
+		if batches != 3 {
+			t.Errorf("%d workers: %d batches before the error, want 3", workers, batches)
 		}
+	}
+}
+
+func TestLimitEndsTheLoop(t *testing.T) {
+	ds := failing(40, func(i int) bool { return i%4 == 1 })
+	l := loadertest.New(t, ds, loader.Workers(3), loader.BatchSize(4), loader.Skip(2))
+	var last error
+	batches := 0
+	for _, err := range l.Epoch(t.Context(), 0) {
+		if last = err; err == nil {
+			batches++
+		}
+	}
+	if last == nil || !strings.HasSuffix(last.Error(), " samples failed, Skip allows 2; the last: "+errors.Unwrap(last).Error()) || !errors.Is(last, errBad) {
+		t.Errorf("got %v", last)
+	}
+	if batches != 2 {
+		t.Errorf("%d batches before the limit, want 2", batches)
 	}
 }

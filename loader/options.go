@@ -78,38 +78,22 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 // over the loader end at once with a [TimeoutError] that names it.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
-// A Policy says what a loader does if a sample cannot be placed: [Stop], [Skip] or [Replace].
-type Policy int
-
-const (
-	// Stop ends the loop with the error, in the place of the sample's batch.
-	Stop Policy = iota
-	// Skip leaves the sample out, so its batch is shorter. A batch that loses all its samples is not delivered. [Stats]
-	// counts it in Emptied.
-	Skip
-	// Replace takes another sample of the epoch instead, or of the same batch if there is a [BatchSampler]. It takes
-	// the same one in every run. If ten replacements fail one after the other, the loop ends with the error of the
-	// original sample.
-	Replace
-)
-
-// OnError sets what happens if a sample cannot be placed: [Stop], which is the default, [Skip] or [Replace]. If more
-// than limit samples fail in a loop, replacements included, it ends with an error that wraps the last one, in the place
-// of the batch that exceeds the limit. Stop ignores the limit.
+// Skip leaves samples out that cannot be placed, so that their batches are shorter, or not delivered if no sample is
+// left. [Stats] counts and lists them. If more than limit samples fail in a loop, it ends with an error that wraps the
+// last one, in the place of the batch that exceeds the limit; [NoLimit] allows any number. Without Skip the first
+// failure ends the loop.
 //
-// An error that says nothing about the sample ends the loop under any policy, such as that of a server that does not
-// answer: see [dataset.MayPass]. Otherwise the batches would depend on the time.
-func OnError(p Policy, limit int) Option {
-	return Option{func(c *config) { c.policy, c.limit = p, limit }}
-}
+// An error that says nothing about the sample ends the loop in any case, such as that of a server that does not answer:
+// see [dataset.MayPass]. Otherwise the batches would depend on the time.
+func Skip(limit int) Option { return Option{func(c *config) { c.skip, c.limit = true, limit }} }
 
-// NoLimit allows any number of failures: see [OnError].
+// NoLimit allows any number of failures: see [Skip].
 const NoLimit = math.MaxInt
 
 // Collate sets steps that change every batch once its samples are placed, such as transform.MixUp and
 // [dataset.BatchFunc]. The worker that completes the batch runs them in the given order. The batch has the fields that
-// the last step leaves: see [Loader.Spec]. An error of a step ends the loop in the place of the batch, under any policy
-// of [OnError]. [Stats] counts their time as stage "collate".
+// the last step leaves: see [Loader.Spec]. An error of a step ends the loop in the place of the batch, also with [Skip].
+// [Stats] counts their time as stage "collate".
 func Collate(steps ...dataset.BatchStep) Option {
 	return Option{func(c *config) { c.collate = slices.Clone(steps) }}
 }

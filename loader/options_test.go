@@ -40,8 +40,7 @@ func TestArgumentErrors(t *testing.T) {
 		{"nil sampler", []loader.Option{loader.Sampler(nil)}, []string{"loader: Sampler(nil)"}},
 		{"nil batch sampler", []loader.Option{loader.BatchSampler(nil)}, []string{"loader: BatchSampler(nil)"}},
 		{"nil memory", []loader.Option{loader.Memory(nil)}, []string{"loader: Memory(nil)"}},
-		{"limit", []loader.Option{loader.OnError(loader.Skip, -2)}, []string{"loader: OnError with the limit -2: want 0 or more, or NoLimit"}},
-		{"policy", []loader.Option{loader.OnError(7, 0)}, []string{"loader: OnError(7)"}},
+		{"limit", []loader.Option{loader.Skip(-2)}, []string{"loader: Skip(-2): want 0 or more, or NoLimit"}},
 		{"all at once", []loader.Option{loader.Workers(-2), loader.BatchSize(-3)}, []string{"loader: Workers(-2)", "loader: BatchSize(-3)"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

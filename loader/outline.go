@@ -39,13 +39,13 @@ func (l *Loader) text() string {
 		}
 	}
 	parts = append(parts, "order "+order, fmt.Sprintf("seed %d", c.seed))
-	switch c.policy {
-	case Stop:
+	switch {
+	case !c.skip:
 		parts = append(parts, "errors end the loop")
-	case Skip:
-		parts = append(parts, "errors are skipped"+c.limited())
-	case Replace:
-		parts = append(parts, "errors are replaced"+c.limited())
+	case c.limit == NoLimit: // another number where an int has 32 bits
+		parts = append(parts, "errors are skipped")
+	default:
+		parts = append(parts, fmt.Sprintf("errors are skipped, limit %d", c.limit))
 	}
 	if len(c.collate) > 0 {
 		names := make([]string, len(c.collate))
@@ -55,12 +55,4 @@ func (l *Loader) text() string {
 		parts = append(parts, "collate "+strings.Join(names, ", "))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// limited is how many errors there may be, in words.
-func (c *config) limited() string {
-	if c.limit == NoLimit { // another number where an int has 32 bits
-		return ""
-	}
-	return fmt.Sprintf(", limit %d", c.limit)
 }

@@ -62,7 +62,7 @@ func TestAnOutlineSaysWhatALoaderLoads(t *testing.T) {
 
 func TestAnOutlineDescribesItself(t *testing.T) {
 	for limit, want := range map[int]string{3: ", limit 3", NoLimit: ""} {
-		o, err := Outline(numbered(43), BatchSize(4), Shuffle(true), Seed(7), OnError(Skip, limit))
+		o, err := Outline(numbered(43), BatchSize(4), Shuffle(true), Seed(7), Skip(limit))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,15 +94,3 @@ func TestPositionsAreWrittenAsEver(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
-
-// TestReplacementsStayTheSame pins what [loader.Replace] takes if all samples fail
-// whose index is a multiple of three.
-func TestReplacementsStayTheSame(t *testing.T) {
-	ds := failing(12, func(i int) bool { return i%3 == 0 })
-	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(6), loader.Shuffle(true), loader.Seed(5), loader.OnError(loader.Replace, loader.NoLimit))
-	got := outcome(t, l)
-	want := []string{"[1 5 4 2 1 11] [1 5 4 2 1 11]", "[2 5 7 10 10 8] [2 5 7 10 10 8]"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}

@@ -16,7 +16,6 @@ package loader
 //
 //   - the orders of all samplers and batch samplers of package sampler,
 //   - the numbers that [dataset.Slot.Rand] gives for a seed, an epoch and a draw,
-//   - the replacements that [Replace] chooses,
 //   - the names and meanings of this type's fields in JSON, and the texts in Order.
 //
 // An algorithm that has to change gets a new constructor, or a new name in Order, and the old one stays. The content of

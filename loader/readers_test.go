@@ -95,7 +95,7 @@ func (r gatherReader) PlaceBatch(ctx context.Context, indices []int, dst dataset
 func TestBatchReaderPlacesWholeBatches(t *testing.T) {
 	for _, help := range []bool{true, false} {
 		ds := &gatherer{fake: failing(16, func(i int) bool { return i == 9 })}
-		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(8), loader.Help(help), loader.OnError(loader.Skip, loader.NoLimit))
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(8), loader.Help(help), loader.Skip(loader.NoLimit))
 		got := outcome(t, l)
 		want := []string{"[0 1 2 3 4 5 6 7] [0 1 2 3 4 5 6 7]", "[8 10 11 12 13 14 15] [8 10 11 12 13 14 15]"}
 		if !slices.Equal(got, want) {

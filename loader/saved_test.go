@@ -87,7 +87,6 @@ func savedCases(late <-chan struct{}) map[string]func(t testing.TB) *loader.Load
 		"a stream, rank 1 of 2": func(t testing.TB) *loader.Loader {
 			return loadertest.New(t, newArriving(n, 5), loader.Workers(2), loader.BatchSize(4), loader.Ranks(1, 2, sampler.KeepExact))
 		},
-		"replacements": loads(loader.BatchSize(4), loader.Shuffle(true), loader.OnError(loader.Replace, loader.NoLimit)),
 	}
 }
 

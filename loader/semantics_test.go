@@ -85,7 +85,7 @@ func TestLength(t *testing.T) {
 func TestErrors(t *testing.T) {
 	for _, workers := range []int{0, 2, 4} {
 		ds := failing(41, func(int) bool { return true })
-		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(2), loader.OnError(loader.Skip, loader.NoLimit))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(2), loader.Skip(loader.NoLimit))
 		if got := outcome(t, l); len(got) != 0 {
 			t.Errorf("%d workers: got %q, want nothing", workers, got)
 		}
@@ -138,7 +138,7 @@ func TestGrowingDataset(t *testing.T) {
 // TestShrinkingDataset: a sample that no longer exists is an error that says so.
 func TestShrinkingDataset(t *testing.T) {
 	ds := &fake{n: 6}
-	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, loader.NoLimit))
+	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2), loader.Skip(loader.NoLimit))
 	ds.n = 3
 	got := outcome(t, l)
 	if want := []string{"[0 1] [0 1]", "[2] [2]"}; !slices.Equal(got, want) {

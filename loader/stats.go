@@ -19,8 +19,7 @@ type Stats struct {
 	Batches int64 // delivered to the loop body
 	Emptied int64 // batches that lost all their samples to [Skip] and were not delivered
 
-	// Dropped is the number of samples that could not be placed, in batches that the loop has reached. With [Skip]
-	// their batches are shorter. With [Replace] other samples took their place, and replacements that failed count too.
+	// Dropped is the number of samples that could not be placed, in batches that the loop has reached.
 	Dropped int64
 	// Failures lists the first 1,000 of these samples, but none that a service could not place: its batches say only
 	// how many there were.

@@ -134,7 +134,9 @@ func stormOptions(n int, r *rand.Rand, workers int) []loader.Option {
 	flip := func() bool { return r.IntN(2) == 0 }
 	options := []loader.Option{
 		someWorkers(r, workers), loader.Help(flip()), loader.Unordered(flip()), loader.Seed(r.Uint64N(9)),
-		loader.OnError(loader.Policy(r.IntN(3)), []int{0, 1, 2, 3, 4, loader.NoLimit}[r.IntN(6)]),
+	}
+	if flip() {
+		options = append(options, loader.Skip([]int{0, 1, 2, 3, 4, loader.NoLimit}[r.IntN(6)]))
 	}
 	if flip() {
 		options = append(options, loader.InFlight(1+r.IntN(6)))

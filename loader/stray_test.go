@@ -255,16 +255,11 @@ func (r rereading) At(k int) int {
 	return k
 }
 
-// TestTimeoutHoldsAfterASampleHasFailed too: the dataset is asked for its name, and the
-// sampler for another sample.
+// TestTimeoutHoldsAfterASampleHasFailed too: the dataset is asked for its name.
 func TestTimeoutHoldsAfterASampleHasFailed(t *testing.T) {
 	for want, load := range map[string]func(hang func()) (dataset.Dataset, loader.Option){
 		"worker 0: naming a sample for 1s": func(hang func()) (dataset.Dataset, loader.Option) {
 			return muttering{failing(1, func(int) bool { return true }), hang}, loader.Option{}
-		},
-		"worker 0: choosing another sample for 1s": func(hang func()) (dataset.Dataset, loader.Option) {
-			order := loader.Sampler(rereading{new(atomic.Int32), hang})
-			return failing(1, func(int) bool { return true }), loader.Options(order, loader.OnError(loader.Replace, loader.NoLimit))
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -312,7 +307,6 @@ func TestHookThatHangsIsNamed(t *testing.T) {
 				<-hang
 			}
 		}},
-		"MemoryWaited": {MemoryWaited: func(int, time.Duration) { <-hang }},
 	}
 	for name, hook := range hooks {
 		synctest.Test(t, func(t *testing.T) {

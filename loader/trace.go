@@ -29,8 +29,6 @@ type Trace struct {
 
 	// BatchBegun is called by the worker that begins a batch.
 	BatchBegun func(b BatchInfo)
-	// BatchCollated is called by b.Finisher after the steps of [Collate], if there are any. took is their time.
-	BatchCollated func(b BatchInfo, took time.Duration)
 	// BatchReady is called by the worker that finishes the batch's last sample, b.Finisher. took is the time since the
 	// batch was begun. This hook costs a reading of the clock.
 	BatchReady func(b BatchInfo, took time.Duration)
@@ -50,10 +48,6 @@ type Trace struct {
 	SampleDone func(s SampleInfo)
 	// SampleFailed is called by the worker for every sample that cannot be placed, before the error policy decides.
 	SampleFailed func(err *SampleError)
-
-	// MemoryWaited is called by a worker that waited for a free slab. took is the time of the wait, which ends with the
-	// call. The sum of all is [Stats.MemoryWait].
-	MemoryWaited func(worker int, took time.Duration)
 }
 
 // A BatchInfo says which batch a [Trace] is about.
@@ -105,45 +99,7 @@ func (s SampleInfo) Name() string { return s.l.team.Name(s.Index, s.samples) }
 // Observe sets hooks that the loader calls while it works. If it is given several times, the hooks of all are called,
 // in the order of the options.
 func Observe(t Trace) Option {
-	return Option{func(c *config) {
-		c.trace = c.trace.and(t)
-		c.observers = append(c.observers, t)
-	}}
-}
-
-// and is a trace that calls the hooks of t and then those of next, without those of an observer.
-func (t Trace) and(next Trace) Trace {
-	return Trace{
-		BatchBegun:     both(t.BatchBegun, next.BatchBegun),
-		BatchCollated:  bothTimed(t.BatchCollated, next.BatchCollated),
-		BatchReady:     bothTimed(t.BatchReady, next.BatchReady),
-		BatchDelivered: bothTimed(t.BatchDelivered, next.BatchDelivered),
-		BatchEnded:     bothTimed(t.BatchEnded, next.BatchEnded),
-		BatchFreed:     both(t.BatchFreed, next.BatchFreed),
-		SampleDone:     both(t.SampleDone, next.SampleDone),
-		SampleFailed:   both(t.SampleFailed, next.SampleFailed),
-		MemoryWaited:   bothTimed(t.MemoryWaited, next.MemoryWaited),
-	}
-}
-
-func both[T any](f, g func(T)) func(T) {
-	switch {
-	case f == nil:
-		return g
-	case g == nil:
-		return f
-	}
-	return func(v T) { f(v); g(v) }
-}
-
-func bothTimed[T any](f, g func(T, time.Duration)) func(T, time.Duration) {
-	switch {
-	case f == nil:
-		return g
-	case g == nil:
-		return f
-	}
-	return func(v T, d time.Duration) { f(v, d); g(v, d) }
+	return Option{func(c *config) { c.observers = append(c.observers, t) }}
 }
 
 // infoOf describes a batch.
@@ -155,49 +111,33 @@ func infoOf(j *assemble.Job) BatchInfo {
 	}
 }
 
-// hooks are those that the workers call.
-func (l *Loader) hooks() assemble.Hooks {
-	t := &l.cfg.trace
-	return assemble.Hooks{
-		Begun: ofBatch(t.BatchBegun), Freed: ofBatch(t.BatchFreed),
-		Collated: timed(t.BatchCollated), Ready: timed(t.BatchReady),
-		Placed: l.placed(), Failed: failed(t.SampleFailed), Waited: t.MemoryWaited,
+// hooks are those that the workers call, of all observers. They are nil if no observer has them.
+func (l *Loader) hooks() (h assemble.Hooks) {
+	for _, t := range l.cfg.observers {
+		if hook := t.BatchBegun; hook != nil {
+			h.Begun = append(h.Begun, func(j *assemble.Job) { hook(infoOf(j)) })
+		}
+		if hook := t.BatchReady; hook != nil {
+			h.Ready = append(h.Ready, func(j *assemble.Job) { hook(infoOf(j), time.Since(j.Begun)) })
+		}
+		if hook := t.BatchFreed; hook != nil {
+			h.Freed = append(h.Freed, func(j *assemble.Job) { hook(infoOf(j)) })
+		}
+		if hook := t.SampleDone; hook != nil {
+			h.Placed = append(h.Placed, func(a assemble.Attempt) { hook(l.sampleInfo(a)) })
+		}
+		if hook := t.SampleFailed; hook != nil {
+			h.Failed = append(h.Failed, func(f *assemble.Failure) { hook((*SampleError)(f)) })
+		}
 	}
+	return h
 }
 
-func ofBatch(hook func(BatchInfo)) func(*assemble.Job) {
-	if hook == nil {
-		return nil
-	}
-	return func(j *assemble.Job) { hook(infoOf(j)) }
-}
-
-func timed(hook func(BatchInfo, time.Duration)) func(*assemble.Job, time.Duration) {
-	if hook == nil {
-		return nil
-	}
-	return func(j *assemble.Job, took time.Duration) { hook(infoOf(j), took) }
-}
-
-func failed(hook func(*SampleError)) func(*assemble.Failure) {
-	if hook == nil {
-		return nil
-	}
-	return func(f *assemble.Failure) { hook((*SampleError)(f)) }
-}
-
-// placed is the hook SampleDone.
-func (l *Loader) placed() func(assemble.Attempt) {
-	hook := l.cfg.trace.SampleDone
-	if hook == nil {
-		return nil
-	}
-	return func(a assemble.Attempt) {
-		hook(SampleInfo{
-			Batch: infoOf(a.Job), Worker: a.Worker, Row: a.Row, Rows: a.Rows, Index: a.Index,
-			Begun: a.Begun, Took: a.Took, Err: a.Err, Stages: spans(a.Stages),
-			l: l, samples: a.Job.Plan.Samples,
-		})
+func (l *Loader) sampleInfo(a assemble.Attempt) SampleInfo {
+	return SampleInfo{
+		Batch: infoOf(a.Job), Worker: a.Worker, Row: a.Row, Rows: a.Rows, Index: a.Index,
+		Begun: a.Begun, Took: a.Took, Err: a.Err, Stages: spans(a.Stages),
+		l: l, samples: a.Job.Plan.Samples,
 	}
 }
 

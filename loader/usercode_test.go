@@ -70,12 +70,6 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 			},
 			want: "loader: epoch 0, batch 0: ",
 		},
-		"collated": {
-			options: func(end func()) loader.Option {
-				return loader.Observe(loader.Trace{BatchCollated: func(loader.BatchInfo, time.Duration) { end() }})
-			},
-			want: "loader: epoch 0, batch 0: ",
-		},
 		"ready": {
 			options: func(end func()) loader.Option {
 				return loader.Observe(loader.Trace{BatchReady: func(loader.BatchInfo, time.Duration) { end() }})
@@ -91,12 +85,6 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 				}})
 			},
 			want: "loader: sample 5 (sample-5), epoch 0, batch 2: ",
-		},
-		"waited": {
-			options: func(end func()) loader.Option {
-				return loader.Observe(loader.Trace{MemoryWaited: func(int, time.Duration) { end() }})
-			},
-			want: "loader: worker ",
 		},
 		"failed": {
 			ds: func(func()) *fake { return failing(8, func(i int) bool { return i == 5 }) },
@@ -201,7 +189,7 @@ func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 		}
 		memory := &scarce{end: end}
 		memory.left.Store(0)
-		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.OnError(loader.Skip, loader.NoLimit))
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.Skip(loader.NoLimit))
 		var seen []error
 		for _, err := range l.Epoch(t.Context(), 3) {
 			seen = append(seen, err)

@@ -86,7 +86,7 @@ func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := loader.New(images, loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
+		l, err := loader.New(images, loader.Workers(1), loader.BatchSize(4), loader.Skip(loader.NoLimit))
 		if err != nil {
 			t.Fatal(err)
 		}

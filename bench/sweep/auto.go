@@ -118,7 +118,7 @@ func (l load) compare(ctx context.Context, o options) (row []string, err error) 
 	}()
 	for _, w := range append([]int{loader.Auto}, l.workers...) {
 		ld, err := loader.New(l.ds, loader.Workers(w), loader.BatchSize(l.batch), loader.Shuffle(o.train), loader.Budget(budget),
-			loader.OnError(loader.Skip, loader.NoLimit))
+			loader.Skip(loader.NoLimit))
 		if err != nil {
 			return nil, err
 		}

@@ -92,7 +92,7 @@ func (m *meter) warm(ctx context.Context) error {
 
 // epoch measures an epoch of a new loader, which leaves out photos that cannot be read.
 func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Batch) error, options ...loader.Option) (result.Measured, error) {
-	l, err := loader.New(m.ds, append(options, loader.Shuffle(m.train), loader.OnError(loader.Skip, loader.NoLimit))...)
+	l, err := loader.New(m.ds, append(options, loader.Shuffle(m.train), loader.Skip(loader.NoLimit))...)
 	if err != nil {
 		return result.Measured{}, err
 	}

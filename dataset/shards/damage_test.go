@@ -101,7 +101,7 @@ func TestSkippingLeavesOutDamageOnly(t *testing.T) {
 	s, index := numbered(t)
 	s.objects["s0.tar"][5120+600] ^= 1
 	ds := numberedDataset(t, s, index)
-	l, err := loader.New(ds, loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
+	l, err := loader.New(ds, loader.BatchSize(4), loader.Skip(loader.NoLimit))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestSkippingLeavesOutDamageOnly(t *testing.T) {
 			}
 			return nil
 		}
-		l, err = loader.New(numberedDataset(t, s, index), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
+		l, err = loader.New(numberedDataset(t, s, index), loader.BatchSize(4), loader.Skip(loader.NoLimit))
 		if err != nil {
 			t.Fatal(err)
 		}

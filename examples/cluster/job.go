@@ -134,7 +134,7 @@ func (j *job) write(ctx context.Context, photos *dataset.Folder, shard, workers 
 	}
 	options := []loader.Option{loader.Workers(workers), loader.BatchSize(16)}
 	if j.Skip {
-		options = append(options, loader.OnError(loader.Skip, loader.NoLimit))
+		options = append(options, loader.Skip(loader.NoLimit))
 	}
 	l, err := loader.New(part, options...)
 	if err != nil {

@@ -73,15 +73,15 @@ func run(backend compute.Backend, dir string, epochs, batch int) (accuracy float
 	if parts[0].Len() == 0 || parts[1].Len() == 0 {
 		return 0, fmt.Errorf("%s: %d images: want some to learn from and some to hold out", dir, photos.Len())
 	}
-	// A short last batch would be a second shape to compile, and every image comes again.
+	// A short batch is another shape to compile: the last one is left out.
 	learn, trainSet, err := images(backend, parts[0], []transform.Item{transform.Resize(36), transform.RandomCrop(32), transform.RandomHorizontalFlip(0.5)},
-		loader.BatchSize(min(batch, parts[0].Len())), loader.Shuffle(true), loader.DropLast(true), loader.OnError(loader.Replace, loader.NoLimit))
+		loader.BatchSize(min(batch, parts[0].Len())), loader.Shuffle(true), loader.DropLast(true), loader.Skip(loader.NoLimit))
 	if err != nil {
 		return 0, err
 	}
 	defer learn.Close()
 	judge, validSet, err := images(backend, parts[1], []transform.Item{transform.Resize(36), transform.CenterCrop(32)},
-		loader.BatchSize(batch), loader.OnError(loader.Skip, loader.NoLimit))
+		loader.BatchSize(batch), loader.Skip(loader.NoLimit))
 	if err != nil {
 		return 0, err
 	}

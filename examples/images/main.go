@@ -65,7 +65,7 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	options := []loader.Option{loader.Workers(*workers), loader.BatchSize(*size), loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit)}
+	options := []loader.Option{loader.Workers(*workers), loader.BatchSize(*size), loader.Shuffle(true), loader.Skip(loader.NoLimit)}
 	if *auto {
 		options[0] = loader.Workers(loader.Auto)
 	}

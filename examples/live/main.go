@@ -49,7 +49,7 @@ func run(ctx context.Context, dir, address string, epochs int) error {
 	}
 	var view live.View // shows any number of loaders
 	l, err := loader.New(ds, loader.BatchSize(16), loader.Shuffle(true),
-		loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(view.Trace("images")))
+		loader.Skip(loader.NoLimit), loader.Observe(view.Trace("images")))
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func run(dir, file string) error {
 		return err
 	}
 	classes := photos.Classes()
-	l, err := loader.New(ds, loader.BatchSize(perBatch), loader.Shuffle(true), loader.DropLast(true), loader.OnError(loader.Skip, loader.NoLimit),
+	l, err := loader.New(ds, loader.BatchSize(perBatch), loader.Shuffle(true), loader.DropLast(true), loader.Skip(loader.NoLimit),
 		loader.Collate(dataset.BatchChoice(transform.MixUp(1, len(classes)), transform.CutMix(1, len(classes)))))
 	if err != nil {
 		return err

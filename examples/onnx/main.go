@@ -101,7 +101,7 @@ func classify(ctx context.Context, photos *dataset.Folder, session *ort.Session,
 	if err != nil {
 		return stats, err
 	}
-	l, err := loader.New(ds, loader.BatchSize(o.batch), loader.Workers(o.workers), loader.OnError(loader.Skip, loader.NoLimit))
+	l, err := loader.New(ds, loader.BatchSize(o.batch), loader.Workers(o.workers), loader.Skip(loader.NoLimit))
 	if err != nil {
 		return stats, err
 	}

@@ -81,7 +81,7 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		l, err := loader.New(ds, loader.BatchSize(16), loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
+		l, err := loader.New(ds, loader.BatchSize(16), loader.Shuffle(true), loader.Skip(loader.NoLimit))
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func pack(ctx context.Context, folder *dataset.Folder) error {
 	if err != nil {
 		return err
 	}
-	l, err := loader.New(ds, loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit))
+	l, err := loader.New(ds, loader.BatchSize(16), loader.Skip(loader.NoLimit))
 	if err != nil {
 		return err
 	}

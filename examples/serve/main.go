@@ -90,7 +90,7 @@ func run(ctx context.Context, token string) error {
 		return err
 	}
 	// The plan decides the content of every batch. All replicas have the same.
-	plan := []loader.Option{loader.BatchSize(*batch), loader.Shuffle(true), loader.Seed(*seed), loader.OnError(loader.Skip, loader.NoLimit)}
+	plan := []loader.Option{loader.BatchSize(*batch), loader.Shuffle(true), loader.Seed(*seed), loader.Skip(loader.NoLimit)}
 	if *local {
 		l, err := loader.New(ds, plan...)
 		return consume(ctx, l, err)

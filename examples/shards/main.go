@@ -130,7 +130,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	order := sampler.Grouped(ds.Ends(), 7, sampler.Together(8)) // of whole blocks, eight of them mixed at a time
-	l, err := loader.New(images, loader.BatchSize(8), loader.Sampler(order), loader.OnError(loader.Skip, loader.NoLimit))
+	l, err := loader.New(images, loader.BatchSize(8), loader.Sampler(order), loader.Skip(loader.NoLimit))
 	if err != nil {
 		return err
 	}

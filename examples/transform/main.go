@@ -70,7 +70,7 @@ func run(dir, file string) error {
 		return err
 	}
 	fmt.Println(ds)
-	l, err := loader.New(ds, loader.BatchSize(8), loader.Shuffle(true), loader.OnError(loader.Skip, 1))
+	l, err := loader.New(ds, loader.BatchSize(8), loader.Shuffle(true), loader.Skip(1))
 	if err != nil {
 		return err
 	}

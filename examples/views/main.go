@@ -50,7 +50,7 @@ func run(dir, file string) error {
 		return err
 	}
 	fmt.Println(ds) // what is decoded, and how the views are made of it
-	l, err := loader.New(ds, loader.BatchSize(5), loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
+	l, err := loader.New(ds, loader.BatchSize(5), loader.Shuffle(true), loader.Skip(loader.NoLimit))
 	if err != nil {
 		return err
 	}

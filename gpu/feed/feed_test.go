@@ -223,7 +223,7 @@ func TestLoopsGoOnAfterSkippedBatches(t *testing.T) {
 		dataset.Set(dst, 2, int64(0))
 		return nil
 	})
-	l, err := loader.New(ds, loader.BatchSize(rows), loader.OnError(loader.Skip, loader.NoLimit))
+	l, err := loader.New(ds, loader.BatchSize(rows), loader.Skip(loader.NoLimit))
 	if err != nil {
 		t.Fatal(err)
 	}

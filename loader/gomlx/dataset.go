@@ -32,7 +32,7 @@
 // and the means of an evaluation are exact, at the price of a second compilation.
 // In training every sample comes again, so leave the last batch out with
 // loader.DropLast. [PadTo] keeps its samples without a second shape, which also
-// helps where loader.OnError skips samples.
+// helps where loader.Skip leaves samples out.
 package gomlx
 
 import (

@@ -143,7 +143,7 @@ func TestLinesHaveOnePerLoader(t *testing.T) {
 		var text strings.Builder
 		for _, name := range []string{"train", "validation"} {
 			l := loadertest.New(t, fake([]string{"a", "b", "bad", "c"}, steady(time.Second)), loader.Workers(1), loader.BatchSize(2),
-				loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(view.Trace(name)))
+				loader.Skip(loader.NoLimit), loader.Observe(view.Trace(name)))
 			for range l.Epoch(t.Context(), 0) {
 			}
 		}

@@ -14,7 +14,7 @@ import (
 func TestHostileNamesDoNoHarm(t *testing.T) {
 	var view live.View
 	ds := fake([]string{`<script>alert(1)</script>"'&`, "\x1b]0;owned\x07\x1b[2J", "\u202egpj.exe", strings.Repeat("a", 5000) + ".jpg", strings.Repeat("ä", 100), "bad"}, steady(0))
-	l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(6), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(view.Trace("<b>train</b>")))
+	l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(6), loader.Skip(loader.NoLimit), loader.Observe(view.Trace("<b>train</b>")))
 	for range l.Epochs(t.Context(), 0, 2) {
 	}
 	var text strings.Builder

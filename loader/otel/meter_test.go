@@ -65,7 +65,7 @@ func TestMetricsAreWhatTheLoaderHasDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		provider, collect := metrics(t)
 		ds := fake{n: 32, read: 3 * time.Millisecond, decode: 5 * time.Millisecond, bad: func(i int) bool { return i >= 7 && i < 16 }}
-		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(8), loader.OnError(loader.Skip, loader.NoLimit),
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(8), loader.Skip(loader.NoLimit),
 			loader.Observe(otel.Trace(otel.Name("train"), otel.MeterProvider(provider))))
 		epoch(t, t.Context(), l, 20*time.Millisecond)
 		s := l.Stats()

@@ -83,7 +83,7 @@ func everything(t *testing.T) (*loader.Loader, *httptest.Server) {
 	}
 	hooks := otel.Trace(otel.Name("train"), otel.MeterProvider(metric.NewMeterProvider(metric.WithReader(reader))),
 		otel.Cache("memory", memory), otel.DiskCache("disk", disk), otel.Objects("web", client), otel.Prefetch("web", ahead))
-	l := loadertest.New(t, memory, loader.Workers(loader.Auto), loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(hooks))
+	l := loadertest.New(t, memory, loader.Workers(loader.Auto), loader.BatchSize(16), loader.Skip(loader.NoLimit), loader.Observe(hooks))
 	scraped := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	t.Cleanup(scraped.Close)
 	return l, scraped

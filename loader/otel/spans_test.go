@@ -175,7 +175,7 @@ func TestABatchOfACallThatDoesNotReturnIsNotDelivered(t *testing.T) {
 
 func TestSpansNameTheSamplesThatFailed(t *testing.T) {
 	_, recorder, observe := traced(trace.AlwaysSample())
-	l := loadertest.New(t, fake{n: 64, bad: func(i int) bool { return i >= 32 }}, loader.BatchSize(32), loader.OnError(loader.Skip, loader.NoLimit), observe)
+	l := loadertest.New(t, fake{n: 64, bad: func(i int) bool { return i >= 32 }}, loader.BatchSize(32), loader.Skip(loader.NoLimit), observe)
 	epoch(t, t.Context(), l, 0)
 	exceptions := 0
 	for _, s := range recorder.Ended() {

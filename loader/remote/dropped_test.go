@@ -25,18 +25,16 @@ func TestSamplesThatTheServiceDropsAreCountedAsByALocalLoader(t *testing.T) {
 		dataset.Set(dst, 0, int64(i))
 		return nil
 	})
-	for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {
-		options := []loader.Option{loader.BatchSize(4), loader.OnError(policy, loader.NoLimit)}
-		far := open(t, []string{newReplica(t, bad, nil, serve.Loader(options...))}, remote.Rank(0, 1))
-		near := local(t, bad, append(options, loader.Ranks(0, 1, sampler.PadToEven))...)
-		for epoch := range 2 { // the memory of batches is used again
-			sums(t, far, far.Position(epoch), epoch+1)
-			sums(t, near, near.Position(epoch), epoch+1)
-			got, want := far.Stats(), near.Stats()
-			if got.Dropped != want.Dropped || got.Emptied != want.Emptied || got.Samples != want.Samples || want.Dropped < 50 {
-				t.Errorf("policy %d, epoch %d: %d dropped, %d batches emptied, %d samples; want %d, %d, %d",
-					policy, epoch, got.Dropped, got.Emptied, got.Samples, want.Dropped, want.Emptied, want.Samples)
-			}
+	options := []loader.Option{loader.BatchSize(4), loader.Skip(loader.NoLimit)}
+	far := open(t, []string{newReplica(t, bad, nil, serve.Loader(options...))}, remote.Rank(0, 1))
+	near := local(t, bad, append(options, loader.Ranks(0, 1, sampler.PadToEven))...)
+	for epoch := range 2 { // the memory of batches is used again
+		sums(t, far, far.Position(epoch), epoch+1)
+		sums(t, near, near.Position(epoch), epoch+1)
+		got, want := far.Stats(), near.Stats()
+		if got.Dropped != want.Dropped || got.Emptied != want.Emptied || got.Samples != want.Samples || want.Dropped < 50 {
+			t.Errorf("epoch %d: %d dropped, %d batches emptied, %d samples; want %d, %d, %d",
+				epoch, got.Dropped, got.Emptied, got.Samples, want.Dropped, want.Emptied, want.Samples)
 		}
 	}
 }
@@ -56,7 +54,7 @@ func TestABatchThatIsAnErrorHasDroppedNothing(t *testing.T) {
 		}
 		return false
 	}
-	url := newReplica(t, bad, fails, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	url := newReplica(t, bad, fails, serve.Loader(loader.BatchSize(4), loader.Skip(loader.NoLimit)))
 	l := open(t, []string{url}, remote.Loader(loader.InFlight(2))) // so the memory was that of another batch
 	var last error
 	for _, last = range l.Epoch(t.Context(), 0) {
@@ -74,7 +72,7 @@ func TestABatchWithWrongOffsetsHasDroppedNothing(t *testing.T) {
 		dataset.Grow[uint8](dst, 0, 1)
 		return nil
 	})
-	s, err := serve.New(t.Context(), bad, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	s, err := serve.New(t.Context(), bad, serve.Loader(loader.BatchSize(4), loader.Skip(loader.NoLimit)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +98,7 @@ func TestABatchWithWrongOffsetsHasDroppedNothing(t *testing.T) {
 		}
 		w.Write(body)
 		return true
-	}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	}, serve.Loader(loader.BatchSize(4), loader.Skip(loader.NoLimit)))
 	l := open(t, []string{url}, remote.Retries(0))
 	var last error
 	for _, last = range l.Epoch(t.Context(), 0) {

@@ -116,7 +116,7 @@ func TestABatchWithoutSamplesIsNotDelivered(t *testing.T) {
 		dataset.Set(dst, 0, int64(i))
 		return nil
 	})
-	options := []loader.Option{loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)}
+	options := []loader.Option{loader.BatchSize(4), loader.Skip(loader.NoLimit)}
 	far, near := open(t, []string{newReplica(t, bad, nil, serve.Loader(options...))}), local(t, bad, options...)
 	if got, want := sums(t, far, far.Position(0), 2), sums(t, near, near.Position(0), 2); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

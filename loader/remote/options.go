@@ -20,7 +20,7 @@ func Rank(rank, world int) Option { return Option{func(c *config) { c.rank, c.wo
 
 // Loader gives the loader options, such as Memory, InFlight, Unordered, Timeout and
 // Observe. Those that decide what a batch has, such as BatchSize, Shuffle, Seed, Collate and
-// OnError, belong to the service and are errors here. In place of Ranks there is [Rank].
+// Skip, belong to the service and are errors here. In place of Ranks there is [Rank].
 // Workers sets how many batches are requested at once, four at most. The default is 2.
 func Loader(options ...loader.Option) Option {
 	return Option{func(c *config) { c.loader = append(c.loader, options...) }}

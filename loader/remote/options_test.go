@@ -75,7 +75,7 @@ func TestOptionsThatBelongToTheServiceAreErrors(t *testing.T) {
 		"Shuffle(true)":  loader.Shuffle(true),
 		"Seed(3)":        loader.Seed(3),
 		"DropLast(true)": loader.DropLast(true),
-		"OnError":        loader.OnError(loader.Skip, loader.NoLimit),
+		"Skip(3)":        loader.Skip(3),
 		"Collate":        loader.Collate(dataset.BatchFunc(func(_, _ dataset.Columns) error { return nil })),
 		"Ranks":          loader.Ranks(0, 2, sampler.PadToEven),
 	} {

@@ -31,7 +31,7 @@ func dropped(t *testing.T, w *httptest.ResponseRecorder) string {
 }
 
 func TestABatchSaysHowManySamplesWereDropped(t *testing.T) {
-	s := newServer(t, unreadable(), serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	s := newServer(t, unreadable(), serve.Loader(loader.BatchSize(4), loader.Skip(loader.NoLimit)))
 	// In order, again, elsewhere, in the next epoch, and counted from a place in the epoch.
 	for _, path := range []string{"0/0-1/4", "0/0-1/5", "0/0-1/5", "0/0-1/6", "0/0-1/19", "1/0-1/0", "1/0-1/1", "0/0-1/5", "0/0-1/4?draw=4", "0/0-1/1?draw=18"} {
 		want := "2"
@@ -48,34 +48,32 @@ func TestABatchSaysHowManySamplesWereDropped(t *testing.T) {
 }
 
 func TestMetricsCountDroppedSamplesOfBatchesThatWereSent(t *testing.T) {
-	for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {
-		options := []loader.Option{loader.BatchSize(4), loader.OnError(policy, loader.NoLimit)}
-		s := newServer(t, unreadable(), serve.Loader(options...))
-		for k := range 20 {
-			get(s, fmt.Sprintf("0/0-1/%d", k))
-		}
-		l, err := loader.New(unreadable(), options...)
+	options := []loader.Option{loader.BatchSize(4), loader.Skip(loader.NoLimit)}
+	s := newServer(t, unreadable(), serve.Loader(options...))
+	for k := range 20 {
+		get(s, fmt.Sprintf("0/0-1/%d", k))
+	}
+	l, err := loader.New(unreadable(), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		text := request(s, "GET", "/metrics", nil).Body.String()
-		if want := fmt.Sprintf("\npenstock_dropped_samples_total %d\n", l.Stats().Dropped); !strings.Contains(text, want) {
-			t.Errorf("policy %d: no %q in\n%s", policy, want, text)
-		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
+	}
+	text := request(s, "GET", "/metrics", nil).Body.String()
+	if want := fmt.Sprintf("\npenstock_dropped_samples_total %d\n", l.Stats().Dropped); !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestABatchThatIsMadeAgainHasDroppedNoMore(t *testing.T) {
 	ds := unreadable()
-	s := newServer(t, ds, serve.Loader(loader.BatchSize(4), loader.Workers(1), loader.OnError(loader.Skip, loader.NoLimit)), serve.Batches(6))
+	s := newServer(t, ds, serve.Loader(loader.BatchSize(4), loader.Workers(1), loader.Skip(loader.NoLimit)), serve.Batches(6))
 	get(s, "0/0-1/0")
 	for ds.placed.Load() < 20 { // batches 1 to 4 too, which nobody has asked for
 		time.Sleep(time.Millisecond)

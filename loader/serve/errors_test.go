@@ -47,7 +47,7 @@ func TestABatchThatLosesAllItsSamplesIsSentWithoutAny(t *testing.T) {
 			return fmt.Errorf("no good")
 		}
 		return nil
-	}}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	}}, serve.Loader(loader.BatchSize(4), loader.Skip(loader.NoLimit)))
 	for _, k := range []int{5, 4, 6, 5, 9} {
 		w := get(s, fmt.Sprintf("0/0-1/%d", k))
 		if w.Code != 200 {
@@ -70,7 +70,7 @@ func TestARankThatLosesAllItsSamplesGetsBatchesWithoutAny(t *testing.T) {
 			return fmt.Errorf("no good")
 		}
 		return nil
-	}}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	}}, serve.Loader(loader.BatchSize(4), loader.Skip(loader.NoLimit)))
 	for _, path := range []string{"0/1-4/0", "0/1-4/1", "0/1-4/2", "1/1-4/0", "70/1-4/2", "2147483646/1-4/2"} {
 		w := get(s, path)
 		if w.Code != 200 {
@@ -97,7 +97,7 @@ func TestAnErrorTakesThePlaceOfItsOwnBatch(t *testing.T) {
 			return passes{}
 		}
 		return nil
-	}}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	}}, serve.Loader(loader.BatchSize(4), loader.Skip(loader.NoLimit)))
 	broken.Store(true)
 	for number, want := range []int{200, 200, 200, 200, 503} {
 		if w := get(s, fmt.Sprintf("1/0-1/%d", number)); w.Code != want {

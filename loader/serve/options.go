@@ -18,7 +18,7 @@ type Option struct{ set func(*config) }
 // Loader gives the loaders of the Server these options, such as BatchSize, Shuffle, Seed,
 // Collate and Workers. Sampler and BatchSampler are those of all ranks together.
 //
-// A limit of [loader.OnError] counts from where a loader began, which is not the same on all
+// A limit of [loader.Skip] counts from where a loader began, which is not the same on all
 // replicas: use [loader.NoLimit].
 func Loader(options ...loader.Option) Option {
 	return Option{func(c *config) { c.loader = append(c.loader, options...) }}

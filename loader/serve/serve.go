@@ -42,9 +42,8 @@
 // and its name with ".offsets" has samples+1 numbers int64, which say where each sample
 // begins. "indices", int64, are the samples' indices in the dataset. The header's
 // "__metadata__" has "plan", "epoch", "rank", "world", "draw", "number", "samples" and
-// "dropped": how many samples could not be placed. loader.OnError has left them out or
-// replaced them, and replacements that failed count too. A batch may have no samples, if they
-// were all left out. Every tensor begins at a multiple of its dtype's size.
+// "dropped": how many samples could not be placed, which loader.Skip has left out. A batch may
+// have no samples, if they were all left out. Every tensor begins at a multiple of its dtype's size.
 //
 // A batch never changes: its Cache-Control is immutable, and its ETag is strong.
 //

@@ -132,7 +132,7 @@ func TestTheHashCoversThePlan(t *testing.T) {
 		"batch size": newServer(t, samples(43), serve.Loader(plan...), serve.Loader(loader.BatchSize(5))),
 		"drop last":  newServer(t, samples(43), serve.Loader(plan...), serve.Loader(loader.DropLast(true))),
 		"order":      newServer(t, samples(43), serve.Loader(loader.BatchSize(4), loader.Seed(3))),
-		"errors":     newServer(t, samples(43), serve.Loader(plan...), serve.Loader(loader.OnError(loader.Replace, loader.NoLimit))),
+		"errors":     newServer(t, samples(43), serve.Loader(plan...), serve.Loader(loader.Skip(loader.NoLimit))),
 		"mode":       newServer(t, samples(43), serve.Loader(plan...), serve.Mode(sampler.KeepExact)),
 		"identity":   newServer(t, samples(43), serve.Loader(plan...), serve.Identity("v2")),
 		"names":      newServer(t, &source{n: 43, named: "image "}, serve.Loader(plan...)),

@@ -21,7 +21,7 @@
 //   - A track for every worker has the samples in the batches that they belong to, with
 //     the stages of each. Batches that another worker has begun are marked as help.
 //     "draw" is the time in which a batch is begun, "finish" the time after its last
-//     sample, and "memory" a wait for a free slab.
+//     sample.
 //   - Counters show how many batches are ready, and how many slabs are in use.
 package trace
 
@@ -52,13 +52,11 @@ func File(w io.Writer) loader.Trace {
 		LoaderMade:     r.made,
 		LoaderClosed:   r.end,
 		BatchBegun:     r.begun,
-		BatchCollated:  r.collated,
 		BatchReady:     r.finished,
 		BatchDelivered: r.delivered,
 		BatchEnded:     r.ended,
 		BatchFreed:     r.freed,
 		SampleDone:     r.sample,
-		MemoryWaited:   r.memory,
 	}
 }
 
@@ -100,10 +98,9 @@ type recorder struct {
 // A track is one line of the timeline: the loop or a worker. Its slices follow one
 // another, and only those inside them may share their time, as viewers require.
 type track struct {
-	id      int
-	end     time.Duration    // of the last slice
-	group   group            // samples that are drawn, but not the slice around them
-	collate [2]time.Duration // begin and end of the steps of Collate in the batch that is finished next
+	id    int
+	end   time.Duration // of the last slice
+	group group         // samples that are drawn, but not the slice around them
 }
 
 // A group is a row of samples that a worker has placed in the same batch.
@@ -294,21 +291,12 @@ func (r *recorder) sample(s loader.SampleInfo) {
 	}
 }
 
-// collated keeps what finished draws inside of its slice.
-func (r *recorder) collated(b loader.BatchInfo, took time.Duration) {
-	now, unlock := r.now()
-	defer unlock()
-	r.worker(b.Finisher).collate = [2]time.Duration{now - took, now}
-}
-
 func (r *recorder) finished(b loader.BatchInfo, _ time.Duration) {
 	now, unlock := r.now()
 	defer unlock()
 	t := r.worker(b.Finisher)
 	r.endGroup(t)
-	from := r.slice(t, "finish", t.end, now, args{"epoch": b.Epoch, "batch": b.Batch, "samples": b.Samples})
-	r.inside(t, "collate", t.collate[0], t.collate[1], from, t.end, nil)
-	t.collate = [2]time.Duration{}
+	r.slice(t, "finish", t.end, now, args{"epoch": b.Epoch, "batch": b.Batch, "samples": b.Samples})
 	r.ready[b.ID] = true
 	r.count("ready", "batches", len(r.ready))
 }
@@ -349,12 +337,4 @@ func (r *recorder) freed(b loader.BatchInfo) {
 	r.taken(b)
 	r.inSlab--
 	r.count("slabs", "in use", r.inSlab)
-}
-
-func (r *recorder) memory(worker int, took time.Duration) {
-	now, unlock := r.now()
-	defer unlock()
-	t := r.worker(worker)
-	r.endGroup(t)
-	r.slice(t, "memory", now-took, now, nil)
 }

@@ -26,10 +26,9 @@ func TestFileShowsWhoDidWhatAndWhen(t *testing.T) {
 			return []string{fmt.Sprintf("%d.jpg %d-%d", i, from, from+8), fmt.Sprintf("read %d-%d", from, from+3), fmt.Sprintf("decode %d-%d", from+3, from+8)}
 		}
 		want := slices.Concat(
-			[]string{"draw 0-0", "batch 0 0-16"}, sample(0, 0), sample(1, 8), []string{"finish 16-18", "collate 16-18"},
-			[]string{"draw 18-18", "batch 1 18-34"}, sample(2, 18), sample(3, 26), []string{"finish 34-36", "collate 34-36"},
-			[]string{"memory 36-118"},
-			[]string{"draw 118-118", "batch 2 118-134"}, sample(4, 118), sample(5, 126), []string{"finish 134-136", "collate 134-136"},
+			[]string{"draw 0-0", "batch 0 0-16"}, sample(0, 0), sample(1, 8), []string{"finish 16-18"},
+			[]string{"draw 18-18", "batch 1 18-34"}, sample(2, 18), sample(3, 26), []string{"finish 34-36"},
+			[]string{"draw 118-118", "batch 2 118-134"}, sample(4, 118), sample(5, 126), []string{"finish 134-136"},
 		)
 		if got := line.lines("worker 0"); !slices.Equal(got, want) {
 			t.Errorf("worker: got %q\nwant %q", got, want)
@@ -59,7 +58,7 @@ func TestFileShowsHelpAndFailures(t *testing.T) {
 			}
 			return nil
 		})
-		file := record(t, ds, 1, func(*loader.Batch) bool { return true }, loader.Workers(2), loader.BatchSize(8), loader.OnError(loader.Skip, 1))
+		file := record(t, ds, 1, func(*loader.Batch) bool { return true }, loader.Workers(2), loader.BatchSize(8), loader.Skip(1))
 		line := read(t, file)
 		got := strings.Join(append(line.lines("worker 0"), line.lines("worker 1")...), "\n")
 		for _, want := range []string{"batch 0 0-4", "help batch 0 0-4", "finish"} {
@@ -104,7 +103,7 @@ func TestViewersAcceptTheFile(t *testing.T) {
 			}
 		}
 		return n < 90
-	}, loader.Workers(8), loader.BatchSize(32), loader.OnError(loader.Replace, loader.NoLimit), loader.Shuffle(true), loader.Unordered(true))
+	}, loader.Workers(8), loader.BatchSize(32), loader.Skip(loader.NoLimit), loader.Shuffle(true), loader.Unordered(true))
 	line := read(t, file)
 	bodies := 0
 	for _, e := range line.slices {

@@ -142,7 +142,7 @@ func made(t *testing.T) (*tally, []byte) {
 	})
 	ds = datatest.Named(ds, func(i int) string { return fmt.Sprintf("дир/\"%d\"\\\x01😀.jpg", i) })
 	file := record(t, ds, 2, func(*loader.Batch) bool { time.Sleep(100 * time.Microsecond); return true },
-		loader.Workers(3), loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(did.hooks()))
+		loader.Workers(3), loader.BatchSize(16), loader.Skip(loader.NoLimit), loader.Observe(did.hooks()))
 	return did, file
 }
 

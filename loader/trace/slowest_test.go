@@ -30,7 +30,7 @@ func TestSlowestListsEachSampleOnce(t *testing.T) {
 			return nil
 		})
 		slow := trace.Slowest(3)
-		l, err := loader.New(ds, loader.Workers(1), loader.BatchSize(10), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(slow.Trace()))
+		l, err := loader.New(ds, loader.Workers(1), loader.BatchSize(10), loader.Skip(loader.NoLimit), loader.Observe(slow.Trace()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,8 +57,8 @@ func main() {
 	flag.IntVar(&s.rank, "rank", 0, "of this process in distributed training")
 	flag.IntVar(&s.world, "num_replicas", 1, "processes in distributed training")
 	flag.StringVar(&s.uneven, "uneven", "pad", "if images do not divide evenly among processes: pad with repeated ones, drop the last ones, or keep")
-	flag.StringVar(&s.onError, "on_error", "stop", "what to do about damaged images: stop, skip or replace")
-	flag.IntVar(&s.errorsAllowed, "max_errors", -1, "how many are skipped or replaced per loop; -1: any number")
+	flag.StringVar(&s.onError, "on_error", "stop", "what to do about damaged images: stop or skip")
+	flag.IntVar(&s.errorsAllowed, "max_errors", -1, "how many are skipped per loop; -1: any number")
 	flag.Parse()
 	log.SetFlags(0)
 	if err := s.serve(context.Background()); err != nil {
@@ -119,16 +119,18 @@ func (s *settings) options(n int) ([]loader.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy, ok := map[string]loader.Policy{"stop": loader.Stop, "skip": loader.Skip, "replace": loader.Replace}[s.onError]
-	if !ok {
-		return nil, fmt.Errorf("on_error %q: want stop, skip or replace", s.onError)
+	if s.onError != "stop" && s.onError != "skip" {
+		return nil, fmt.Errorf("on_error %q: want stop or skip", s.onError)
 	}
 	if s.errorsAllowed == -1 {
 		s.errorsAllowed = loader.NoLimit
 	}
 	options := []loader.Option{
 		loader.BatchSize(s.batch), loader.Workers(s.workers), loader.Sampler(order), loader.Seed(s.seed), loader.DropLast(s.dropLast),
-		loader.Timeout(time.Duration(s.timeout * float64(time.Second))), loader.OnError(policy, s.errorsAllowed),
+		loader.Timeout(time.Duration(s.timeout * float64(time.Second))),
+	}
+	if s.onError == "skip" {
+		options = append(options, loader.Skip(s.errorsAllowed))
 	}
 	if s.prefetch != 0 {
 		options = append(options, loader.InFlight(s.prefetch*s.workers+1))

@@ -212,7 +212,7 @@ def ImageFolder(
     torch_order: shuffle as DataLoader(shuffle=True) does after torch.manual_seed(seed)
     rank, num_replicas: of this process, and of all, in distributed training
     uneven: "pad", "drop" or "keep", if images do not divide evenly among processes
-    on_error: "stop", "skip" or "replace" damaged images; max_errors: how many, -1: any number
+    on_error: "stop" at or "skip" damaged images; max_errors: how many, -1: any number
     copy: tensors in memory of their own
     """
     for name in unknown:
@@ -221,7 +221,7 @@ def ImageFolder(
     for name, value, choices in (
         ("dtype", dtype, ("float32", "float16", "bfloat16", "uint8")),
         ("uneven", uneven, ("pad", "drop", "keep")),
-        ("on_error", on_error, ("stop", "skip", "replace")),
+        ("on_error", on_error, ("stop", "skip")),
     ):
         if value not in choices:
             raise ValueError(f"{name}={value!r}: want {', '.join(choices[:-1])} or {choices[-1]}")

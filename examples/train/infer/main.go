@@ -115,7 +115,7 @@ func infer(ctx context.Context, m *net.Model, photos *dataset.Folder, out io.Wri
 	defer func() { err = errors.Join(err, on.Close()) }()
 	failed := make([]error, photos.Len()) // a worker writes only those of its own images
 	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Memory(on.Memory),
-		loader.OnError(loader.Skip, loader.NoLimit),
+		loader.Skip(loader.NoLimit),
 		loader.Observe(loader.Trace{SampleFailed: func(err *loader.SampleError) { failed[err.Index] = err.Err }}))
 	if err != nil {
 		return stats, err

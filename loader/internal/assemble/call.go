@@ -28,13 +28,12 @@ const (
 	closing
 	fetching
 	naming
-	replacing
 )
 
 // purposes are the same in words, and the last one is that of placing a sample.
 var purposes = [...]string{
 	"drawing a batch", "finishing a batch", "calling a hook", "opening the dataset", "reporting a failure", "closing its Reader",
-	"fetching a batch", "naming a sample", "choosing another sample", "placing a sample",
+	"fetching a batch", "naming a sample", "placing a sample",
 }
 
 // doing is the purpose of a call, in words.

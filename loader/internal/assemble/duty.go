@@ -44,8 +44,7 @@ func (l *Loop) park(w *worker) {
 	w.waits = ""
 }
 
-// sleep waits for work. If all slabs are taken, the time counts as a wait for memory. The mutex is free while a hook is
-// called.
+// sleep waits for work. If all slabs are taken, the time counts as a wait for memory.
 func (l *Loop) sleep(w *worker) {
 	short := l.cursor.More() && !l.t.cfg.Pool.Room()
 	begun := time.Now()
@@ -66,15 +65,8 @@ func (l *Loop) sleep(w *worker) {
 		l.load.sleeps(time.Now(), -1)
 	}
 	w.waits = ""
-	if !short {
-		return
-	}
-	took := time.Since(begun)
-	w.memoryWait.Add(int64(took))
-	if l.t.cfg.Hooks.Waited != nil {
-		l.t.mu.Unlock()
-		defer l.t.mu.Lock()
-		w.waitedForMemory(took)
+	if short {
+		w.memoryWait.Add(int64(time.Since(begun)))
 	}
 }
 
@@ -111,8 +103,7 @@ func (l *Loop) open(w *worker) *Job {
 	if s == nil {
 		return nil
 	}
-	j := l.t.fresh()
-	j.Ref, j.Slab, j.ID, j.Context, j.Worker = l.cursor.Take(), s, l.t.begun, l.ctx, w.id
+	j := &Job{Ref: l.cursor.Take(), Slab: s, ID: l.t.begun, Context: l.ctx, Worker: w.id, Outcome: Outcome{Finisher: -1}}
 	l.t.begun++
 	l.inFlight = append(l.inFlight, j)
 	l.supply() // not only when a worker looks for a batch, because it needs a free slab then
@@ -159,10 +150,8 @@ func (l *Loop) finish(j *Job) (awaited bool) {
 func (l *Loop) abort(j *Job, err error) {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
-	if !l.stopped.Load() { // otherwise it may be another batch already
-		j.aborted = err
-		l.notify()
-	}
+	j.aborted = err
+	l.notify()
 }
 
 // fail ends the loop with an error, after the batches that are complete. The Team's mutex is held.
@@ -230,9 +219,7 @@ func (w *worker) drawSamples(j *Job) error {
 		return err
 	}
 	j.told = true
-	if hook := w.t.cfg.Hooks.Begun; hook != nil {
-		hook(j)
-	}
+	tell(w.t.cfg.Hooks.Begun, j)
 	return nil
 }
 
@@ -305,15 +292,13 @@ func (w *worker) finishRows(j *Job, rows int) {
 // seal makes the batch ready for delivery. A panic of the Allocator, a step or a hook becomes an error in its place.
 func (w *worker) seal(j *Job) {
 	err := w.guard(finishing, func() error {
-		j.seal(w.t.cfg.Policy)
+		j.seal(w.t.cfg.Skip)
 		if j.Err == nil {
 			if err := w.steps(j); err != nil {
 				j.Err = j.wrap(err)
 			}
 		}
-		if hook := w.t.cfg.Hooks.Ready; hook != nil {
-			hook(j, time.Since(j.Begun))
-		}
+		tell(w.t.cfg.Hooks.Ready, j)
 		return nil
 	})
 	if err != nil {

@@ -42,7 +42,7 @@ type rows struct {
 
 	mu     sync.Mutex
 	failed []rowFailure
-	broken error // ends the loop in the batch's place, under any policy
+	broken error // ends the loop in the batch's place, also with Skip
 }
 
 // Outcome is what the worker that finishes the last row says of a batch.
@@ -71,9 +71,8 @@ func (f *Failure) Unwrap() error { return f.Err }
 // A rowFailure is one of a row.
 type rowFailure struct {
 	*Failure
-	row  int
-	lost bool // whether no replacement took its place
-	may  bool // whether the error may pass: then it ends the loop under any policy
+	row int
+	may bool // whether the error may pass: then it ends the loop under any policy
 }
 
 // publish opens the rows for claims.
@@ -84,9 +83,6 @@ func (j *Job) publish() {
 }
 
 // claim takes up to n rows: from up to, but not including, to. Both are 0 when no rows are left.
-//
-// A late worker may call it when the Job already has another batch. Then it claims rows of that batch, or none if that
-// batch is not published yet. Both are right, because one atomic number holds the number of rows and the next one.
 func (j *Job) claim(n int) (from, to int) {
 	claims := j.claims.Add(uint64(n))
 	rows, next := int(claims>>32), int(claims&math.MaxUint32)
@@ -96,7 +92,7 @@ func (j *Job) claim(n int) (from, to int) {
 	return next - n, min(next, rows)
 }
 
-// size is the number of all rows to claim. Like claim it may be called late.
+// size is the number of all rows to claim; 0 once the batch is complete.
 func (j *Job) size() int { return int(j.claims.Load() >> 32) }
 
 // unclaimed is the number of rows that no worker has claimed yet.
@@ -142,37 +138,32 @@ func (j *Job) breakOff(err error) {
 
 // seal makes the batch ready for delivery: failures are sorted, good rows moved together, and ragged fields joined. The
 // worker that finished the last row calls it.
-func (j *Job) seal(policy Policy) {
+func (j *Job) seal(skip bool) {
 	j.claims.Store(0)
 	slices.SortStableFunc(j.failed, func(a, b rowFailure) int { return cmp.Compare(a.row, b.row) })
 	for _, f := range j.failed {
 		j.Failures = append(j.Failures, f.Failure)
 	}
 	j.Rows = len(j.Slab.Indices)
-	passing := j.first(func(f rowFailure) bool { return f.may })
+	var passing error // the first one
+	if k := slices.IndexFunc(j.failed, func(f rowFailure) bool { return f.may }); k >= 0 {
+		passing = j.failed[k].Failure
+	}
 	switch {
 	case j.broken != nil:
 		j.Err = j.broken
-	case policy != Stop && passing != nil:
+	case skip && passing != nil:
 		j.Err, j.Passing = passing, true
-	case policy == Skip:
+	case skip:
 		j.closeHoles()
-	default:
-		j.Err = j.first(func(f rowFailure) bool { return f.lost })
+	case len(j.failed) > 0:
+		j.Err = j.failed[0].Failure
 	}
 	if j.Err == nil {
 		if err := j.Slab.Pack(j.Rows); err != nil {
 			j.Err = j.wrap(err)
 		}
 	}
-}
-
-// first is the first failure that is so, or nil.
-func (j *Job) first(is func(rowFailure) bool) error {
-	if k := slices.IndexFunc(j.failed, is); k >= 0 {
-		return j.failed[k].Failure
-	}
-	return nil
 }
 
 // closeHoles moves good rows into the places of lost ones and keeps their order.
@@ -182,7 +173,7 @@ func (j *Job) closeHoles() {
 	}
 	lost := make(map[int]bool, len(j.failed))
 	for _, f := range j.failed {
-		lost[f.row] = f.lost
+		lost[f.row] = true
 	}
 	to := 0
 	for from := range j.Slab.Indices {

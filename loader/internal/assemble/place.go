@@ -38,79 +38,48 @@ func (w *worker) tryTogether(j *Job, from, to int) error {
 	if w.t.cfg.Hooks.Placed == nil {
 		return w.placeRows(j, from, to)
 	}
-	return w.observe(j, from, to-from, w.index, func() error { return w.placeRows(j, from, to) })
+	return w.observe(j, from, to-from, func() error { return w.placeRows(j, from, to) })
 }
 
-// maxReplacements is the largest number of replacements for one row.
-const maxReplacements = 10
-
-// placeRow places a sample in a row, or what the error policy takes in its place.
+// placeRow places a sample in a row, or notes why it cannot be.
 func (w *worker) placeRow(j *Job, row int) {
-	var original *rowFailure
-	for attempt := 0; ; attempt++ {
-		index, err := w.try(j, row, attempt)
-		switch {
-		case err == nil && attempt == 0:
-			return
-		case err == nil:
-			j.Slab.Indices[row] = index
-			original.lost = false
-			j.addFailure(*original)
-			return
-		}
-		f := w.newFailure(j, row, index, err)
-		if attempt == 0 {
-			original = &f
-		} else {
-			f.lost = false
-			j.addFailure(f)
-		}
+	w.index = j.Slab.Indices[row]
+	if err := w.try(j, row); err != nil {
+		f := w.newFailure(j, row, err)
 		w.report(f.Failure)
-		if w.t.cfg.Policy != Replace || f.may || attempt == maxReplacements || w.loop.ctx.Err() != nil {
-			j.addFailure(*original)
-			return
-		}
+		j.addFailure(f)
 	}
 }
 
-// try makes an attempt at a row: the first one, 0, is the sample itself, the others are replacements.
-func (w *worker) try(j *Job, row, attempt int) (index int, err error) {
-	w.index = j.Slab.Indices[row]
+func (w *worker) try(j *Job, row int) error {
 	if w.batch != nil {
 		if err := w.loop.ctx.Err(); err != nil { // a cancelled loop need not know which rows fail
-			return w.index, err
+			return err
 		}
 	}
-	if attempt > 0 {
-		if w.index, err = w.replacement(j, row, attempt); err != nil {
-			return w.index, err
-		}
-	}
-	index = w.index
 	if w.t.cfg.Hooks.Placed == nil {
-		return index, w.place(j, row, attempt, index)
+		return w.place(j, row)
 	}
-	return index, w.observe(j, row, 1, index, func() error { return w.place(j, row, attempt, index) })
+	return w.observe(j, row, 1, func() error { return w.place(j, row) })
 }
 
-// newFailure is that of an attempt at a row.
-func (w *worker) newFailure(j *Job, row, index int, err error) rowFailure {
-	f := &Failure{Index: index, Epoch: j.Epoch(), Batch: j.Number(), Err: err}
+// newFailure is that of a row.
+func (w *worker) newFailure(j *Job, row int, err error) rowFailure {
+	f := &Failure{Index: w.index, Epoch: j.Epoch(), Batch: j.Number(), Err: err}
 	w.guard(naming, func() error {
-		f.Name = w.t.Name(index, j.Plan.Samples)
+		f.Name = w.t.Name(w.index, j.Plan.Samples)
 		return nil
 	})
-	return rowFailure{Failure: f, row: row, lost: true, may: dataset.MayPass(err)}
+	return rowFailure{Failure: f, row: row, may: dataset.MayPass(err)}
 }
 
 // report calls the hook for a failure. If the hook panics, the panic is added to the failure's error.
 func (w *worker) report(f *Failure) {
-	hook := w.t.cfg.Hooks.Failed
-	if hook == nil || w.loop.ctx.Err() != nil {
+	if w.t.cfg.Hooks.Failed == nil || w.loop.ctx.Err() != nil {
 		return
 	}
 	err := w.guard(reporting, func() error {
-		hook(f)
+		tell(w.t.cfg.Hooks.Failed, f)
 		return nil
 	})
 	if err != nil {
@@ -133,41 +102,18 @@ type Attempt struct {
 
 // observe calls place, which is an attempt to place rows, and then the hook for it. It returns the error of place, or
 // those of both.
-func (w *worker) observe(j *Job, row, rows, index int, place func() error) error {
+func (w *worker) observe(j *Job, row, rows int, place func() error) error {
 	w.clock.Record()
-	a := Attempt{Job: j, Worker: w.id, Row: row, Rows: rows, Index: index, Err: place()}
+	a := Attempt{Job: j, Worker: w.id, Row: row, Rows: rows, Index: w.index, Err: place()}
 	a.Stages, a.Begun, a.Took = w.clock.Recorded()
 	failed := w.guard(observing, func() error {
-		w.t.cfg.Hooks.Placed(a)
+		tell(w.t.cfg.Hooks.Placed, a)
 		return nil
 	})
 	if failed != nil {
 		return errors.Join(a.Err, failed)
 	}
 	return a.Err
-}
-
-// waitedForMemory calls the hook for a wait. If it panics, the loop ends with that error.
-func (w *worker) waitedForMemory(took time.Duration) {
-	w.at.Store(nil)
-	w.stamp(time.Now()) // the last batch began before the wait
-	err := w.guard(observing, func() error {
-		w.t.cfg.Hooks.Waited(w.id, took)
-		return nil
-	})
-	if err != nil {
-		w.loop.failWorker(w, fmt.Errorf("hook MemoryWaited: %w", err))
-	}
-}
-
-// replacement picks the sample for another attempt at a row.
-func (w *worker) replacement(j *Job, row, attempt int) (index int, err error) {
-	err = w.guard(replacing, func() error {
-		w.reset(w.draw, j, row, attempt)
-		index = j.Plan.Another(j.K, w.draw.Rand().IntN)
-		return nil
-	})
-	return index, err
 }
 
 // placeRows places several rows by one call. If it fails, the caller places them one by one, to find out which of them
@@ -194,7 +140,8 @@ func (w *worker) placeRows(j *Job, from, to int) (err error) {
 }
 
 // place makes the reader write a sample into row. A panic becomes an error.
-func (w *worker) place(j *Job, row, attempt, index int) error {
+func (w *worker) place(j *Job, row int) error {
+	index := w.index
 	if err := j.Plan.InRange(index); err != nil {
 		return err
 	}
@@ -209,7 +156,7 @@ func (w *worker) place(j *Job, row, attempt, index int) error {
 		if w.ragged {
 			j.Slab.Empty(row)
 		}
-		w.reset(w.draw, j, row, attempt)
+		w.reset(w.draw, j, row)
 		err := w.reader.Place(w.ctx, index, w.slot(j, row, w.draw))
 		if err == nil && w.ragged {
 			err = j.Slab.CheckRow(row)
@@ -226,9 +173,9 @@ func (w *worker) slot(j *Job, row int, draw *slots.Draw) dataset.Slot {
 	return dataset.Slot(slots.New(w.cells, draw))
 }
 
-// reset gives draw the random numbers of a row. Every attempt at the row has its own.
-func (w *worker) reset(draw *slots.Draw, j *Job, row, attempt int) {
-	draw.Reset(w.t.cfg.Seed+uint64(attempt)<<32, j.Epoch(), j.Slab.Draws[row])
+// reset gives draw the random numbers of a row.
+func (w *worker) reset(draw *slots.Draw, j *Job, row int) {
+	draw.Reset(w.t.cfg.Seed, j.Epoch(), j.Slab.Draws[row])
 }
 
 // A rowSlots is a range of a job's rows as [dataset.Slots]. Every row has a draw of its own. If At is called again for
@@ -246,7 +193,7 @@ func (s *rowSlots) begin(w *worker, j *Job, from, to int) {
 		s.draws = slots.NewDraws(to-from, w.clock)
 	}
 	for k := range to - from {
-		w.reset(&s.draws[k], j, from+k, 0)
+		w.reset(&s.draws[k], j, from+k)
 	}
 }
 

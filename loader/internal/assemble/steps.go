@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/prng"
@@ -103,23 +102,12 @@ func same(a, b dataset.Field) bool {
 
 func (c *Steps) last() *view { return &c.views[len(c.views)-1] }
 
-// steps calls the steps one after the other on a batch that is complete, and tells the hook.
+// steps calls the steps one after the other on a batch that is complete.
 func (w *worker) steps(j *Job) error {
 	c := w.t.cfg.Steps
 	if len(c.steps) == 0 || j.Rows == 0 {
 		return nil
 	}
-	begun := time.Now()
-	if err := w.applyAll(c, j); err != nil {
-		return err
-	}
-	if hook := w.t.cfg.Hooks.Collated; hook != nil {
-		hook(j, time.Since(begun))
-	}
-	return nil
-}
-
-func (w *worker) applyAll(c *Steps, j *Job) error {
 	w.clock.Stage(StageCollate)
 	defer w.clock.Stop()
 	// The numbers must differ from those of the batch's first sample.

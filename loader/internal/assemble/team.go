@@ -31,16 +31,6 @@ var (
 	ErrBusy = errors.New("loader: another loop over this loader is running")
 )
 
-// A Policy says what becomes of samples that cannot be placed. The numbers are those of package loader.
-type Policy int
-
-// Stop ends the loop, Skip leaves samples out, and Replace takes others.
-const (
-	Stop Policy = iota
-	Skip
-	Replace
-)
-
 // A Config says what a Team assembles.
 type Config struct {
 	Dataset dataset.Dataset
@@ -51,7 +41,7 @@ type Config struct {
 	Workers int    // at first
 
 	Seed      uint64
-	Policy    Policy
+	Skip      bool // whether samples that cannot be placed are left out
 	Help      bool
 	Unordered bool
 	Timeout   time.Duration // of calls of user code; 0 for none
@@ -61,15 +51,20 @@ type Config struct {
 	Hooks     Hooks
 }
 
-// Hooks are told what happens. Each may be nil.
+// Hooks are told what happens.
 type Hooks struct {
-	Begun    func(*Job)
-	Collated func(j *Job, took time.Duration)
-	Ready    func(j *Job, took time.Duration)
-	Freed    func(*Job)
-	Placed   func(Attempt)
-	Failed   func(*Failure)
-	Waited   func(worker int, took time.Duration) // for memory
+	Begun  []func(*Job)
+	Ready  []func(*Job)
+	Freed  []func(*Job)
+	Placed []func(Attempt)
+	Failed []func(*Failure)
+}
+
+// tell calls all hooks of a kind.
+func tell[T any](hooks []func(T), v T) {
+	for _, hook := range hooks {
+		hook(v)
+	}
 }
 
 // A Team is the workers of a loader.
@@ -80,9 +75,8 @@ type Team struct {
 
 	mu      sync.Mutex
 	workers []*worker
-	loop    *Loop  // that runs, or nil
-	begun   int64  // number of batches that were begun
-	spare   []*Job // that are free for other batches
+	loop    *Loop // that runs, or nil
+	begun   int64 // number of batches that were begun
 	closed  bool
 	late    error // errors of freeing slabs and closing Readers, for Close to return
 	limited limit
@@ -205,53 +199,32 @@ func (t *Team) staff(workers int) {
 	l.wakeAnother()
 }
 
-// Release makes the slab of a batch free for another one, of this loop or of a later one. The Job is for another batch
-// then, too.
+// Release makes the slab of a batch free for another one, of this loop or of a later one.
 func (t *Team) Release(j *Job) {
 	j.claims.Store(0) // an unfinished batch may have unclaimed rows
 	err := j.Slab.Vacate()
 	defer func() { // also if a hook ends the goroutine
 		t.keepError(errors.Join(err, t.cfg.Pool.Put(j.Slab)))
-		t.recycle(j)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.loop != nil {
+			t.loop.work.Signal()
+		}
 	}()
 	t.tellFreed(j)
 }
 
 // tellFreed calls the hook for a batch whose slab is not used any more.
 func (t *Team) tellFreed(j *Job) {
-	if !j.told || t.cfg.Hooks.Freed == nil {
+	if !j.told {
 		return
 	}
 	err := usercode.Call(func() error {
-		t.cfg.Hooks.Freed(j)
+		tell(t.cfg.Hooks.Freed, j)
 		return nil
 	})
 	if err != nil {
 		t.keepError(fmt.Errorf("loader: hook BatchFreed: %w", err))
-	}
-}
-
-// fresh is a Job for another batch. The mutex is held.
-func (t *Team) fresh() *Job {
-	last := len(t.spare) - 1
-	if last < 0 {
-		return &Job{Outcome: Outcome{Finisher: -1}}
-	}
-	j := t.spare[last]
-	t.spare = t.spare[:last]
-	j.complete, j.aborted, j.told = false, nil, false
-	j.failed, j.broken, j.Outcome = j.failed[:0], nil, Outcome{Finisher: -1}
-	return j
-}
-
-// recycle keeps a Job whose slab is free for another batch, and wakes a worker that waits for a slab.
-func (t *Team) recycle(j *Job) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	j.Slab = nil
-	t.spare = append(t.spare, j)
-	if l := t.loop; l != nil {
-		l.work.Signal()
 	}
 }
 

@@ -93,14 +93,6 @@ func (d *ordered) AppendDraws(k int, _ []int, to []int64) []int64 {
 	return to
 }
 
-func (d *ordered) Another(_ int, random func(n int) int) int {
-	order := d.extent.Load().order
-	if part, ok := order.(sampler.Part); ok {
-		order = part.Global()
-	}
-	return order.At(random(order.Len()))
-}
-
 func (d *ordered) Changed() error {
 	e := d.extent.Load()
 	return changed("samples", d.first+e.left, e.order.Len())
@@ -168,11 +160,6 @@ func (b *batched) AppendDraws(k int, samples []int, to []int64) []int64 {
 	return to
 }
 
-func (b *batched) Another(k int, random func(n int) int) int {
-	samples := b.AppendSamples(k, nil)
-	return samples[random(len(samples))]
-}
-
 func (b *batched) Changed() error { return changed("batches", b.first+b.n, b.batches.Len()) }
 
 func (b *batched) probe(epoch int) string { return probeBatches(epoch, b.batches) }
@@ -198,7 +185,6 @@ func (s served) drawsBefore(k int) int {
 func (s served) AppendSamples(_ int, to []int) []int { return append(to, make([]int, s.rows)...) }
 
 func (served) AppendDraws(_ int, _ []int, to []int64) []int64 { return to }
-func (served) Another(int, func(int) int) int                 { panic("plan: a service replaces samples itself") }
 func (served) Changed() error                                 { return nil }
 func (served) probe(int) string                               { return "" }
 

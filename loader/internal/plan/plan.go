@@ -33,9 +33,6 @@ type content interface {
 	AppendSamples(k int, to []int) []int
 	// AppendDraws appends the places of the samples in the global order, from which their random numbers come.
 	AppendDraws(k int, samples []int, to []int64) []int64
-	// Another chooses a sample in place of one of batch k, by a random number below n: one of the global order, or one
-	// of the same batch if there is a batch sampler.
-	Another(k int, random func(n int) int) int
 	// Changed reports an error if an order has changed its length, which it must not.
 	Changed() error
 

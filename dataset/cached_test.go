@@ -12,11 +12,10 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-func cached(t testing.TB, ds dataset.Dataset, limit int64) *dataset.Cache {
+func cached(t testing.TB, ds dataset.Dataset, limit int64) dataset.Dataset {
 	t.Helper()
 	c, err := dataset.Cached(ds, limit)
 	if err != nil {
@@ -74,7 +73,7 @@ func TestCachedPlacesWhatTheDatasetPlaces(t *testing.T) {
 			})
 		}
 		group.Wait()
-		s := c.Stats()
+		s := dataset.StatsOf(c)
 		if s.Bytes > limit || s.Limit != limit {
 			t.Errorf("%d bytes of memory, limit %d; want at most %d", s.Bytes, s.Limit, limit)
 		}
@@ -120,13 +119,13 @@ func TestCachedKeepsTheFirstSamplesRead(t *testing.T) {
 	if got, line := want.String(), "4 samples in 400 B, limit 450 B, 8 hits, 22 misses"; got != line {
 		t.Errorf("stats print as %s, want %s", got, line)
 	}
-	if got := c.Stats(); got != want {
+	if got := dataset.StatsOf(c); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Stats(); got != want {
+	if got := dataset.StatsOf(c); got != want {
 		t.Errorf("after Close: %+v, want %+v", got, want)
 	}
 }
@@ -192,12 +191,6 @@ func TestCachedRefusesToFreezeRandomNumbers(t *testing.T) {
 		if err := datatest.Open(t, cached(t, ds, 1<<20)).Place(t.Context(), 1, slot); fmt.Sprint(err) != c.want {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
 		}
-		batch := datatest.Open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
-		for _, indices := range [][]int{{0, 1, 2}, {2, 0, 1}} {
-			if err := batch.PlaceBatch(t.Context(), indices, datatest.NewSlots(3, ds.Spec())); fmt.Sprint(err) != c.want {
-				t.Errorf("%s, batch %v: error %v, want %v", name, indices, err, c.want)
-			}
-		}
 	}
 }
 
@@ -228,42 +221,14 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch, ok := r.(dataset.BatchReader)
-	if !ok {
-		t.Fatal("a BatchReader's cache has none")
+	if _, ok := r.(dataset.BatchReader); ok {
+		t.Error("a cache reads samples one by one")
 	}
-	place := func(indices ...int) {
-		t.Helper()
-		got := datatest.NewSlots(len(indices), c.Spec())
-		if err := batch.PlaceBatch(t.Context(), indices, got); err != nil {
-			t.Fatal(err)
-		}
-		for k, i := range indices {
-			if values(got)[k][0] != 10+i {
-				t.Errorf("samples %v: %v", indices, values(got))
-				break
-			}
-		}
-	}
-	place(1, 3, 1)
-	place(3, 1)
-	place(4, 3, 0)
-	if err := batch.PlaceBatch(t.Context(), []int{2, 5}, datatest.NewSlots(2, c.Spec())); err == nil {
-		t.Error("a batch with sample 5 of 5 gives no error")
-	}
-	place(2)
 	if err := r.Close(); !errors.Is(err, stuck) {
 		t.Errorf("Close: %v, want %v", err, stuck)
 	}
-	want := []string{"1: open", "1: batch [1 3] of 2", "1: batch [4 0] of 2", "1: batch [2] of 1", "1: close"}
-	if !slices.Equal(log, want) {
-		t.Errorf("journal %q, want %q", log, want)
-	}
 	if _, err := cached(t, journal{refuse: refuse, log: &log}, 0).Open(); !errors.Is(err, refuse) {
 		t.Errorf("Open: %v, want %v", err, refuse)
-	}
-	if _, ok := datatest.Open(t, cached(t, journal{n: 1, log: &log}, 0)).(dataset.BatchReader); ok {
-		t.Error("a BatchReader where the underlying dataset has none")
 	}
 }
 
@@ -293,19 +258,6 @@ func TestCachedServesWithoutAllocation(t *testing.T) {
 		}
 	}
 	datatest.PlacesWithoutAllocation(t, c)
-
-	fast := cached(t, gather{datatest.Pairs(t)}, 1<<20)
-	b := datatest.Open(t, fast).(dataset.BatchReader)
-	indices, ctx := []int{4, 2, 0}, t.Context()
-	var dst dataset.Slots = datatest.NewSlots(3, fast.Spec())
-	got := allocs.PerRun(0, 100, func() {
-		if err := b.PlaceBatch(ctx, indices, dst); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if got != 0 {
-		t.Errorf("%v allocations per batch, want 0", got)
-	}
 }
 
 func TestCachedSaysWhatIsWrong(t *testing.T) {

@@ -3,12 +3,10 @@ package dataset_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -79,47 +77,4 @@ func TestWaitingWorkersTryAgainAfterAFailure(t *testing.T) {
 			t.Errorf("%d failures of 5 after %d reads, want 1 after 2", failures.Load(), reads.Load())
 		}
 	})
-}
-
-func TestBatchesWaitForEachOthersSamplesInAnyOrder(t *testing.T) {
-	const n = 64
-	c := cached(t, gather{notes(n, make([]atomic.Int32, n))}, 10_000)
-	var group sync.WaitGroup
-	for w := range 8 {
-		group.Go(func() {
-			r := datatest.Open(t, c).(dataset.BatchReader)
-			indices := rand.New(rand.NewPCG(uint64(w), 0)).Perm(n)
-			batch := datatest.NewSlots(n, c.Spec())
-			if err := r.PlaceBatch(t.Context(), indices, batch); err != nil {
-				t.Error(err)
-			}
-			for k, i := range indices {
-				if got := dataset.Row[int64](batch[k], 1)[0]; got != int64(-i) {
-					t.Errorf("label %d, want %d", got, -i)
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
-func TestFailedBatchGivesItsSamplesUp(t *testing.T) {
-	fail := true
-	ds := dataset.Func(4, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {
-		if fail && i == 2 {
-			return errors.New("broken")
-		}
-		return nil
-	})
-	r := datatest.Open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
-	batch := datatest.NewSlots(4, ds.Spec())
-	if err := r.PlaceBatch(t.Context(), []int{0, 1, 2, 3}, batch); err == nil {
-		t.Error("no error")
-	}
-	fail = false
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // otherwise a lost claim would wait for ever
-	defer cancel()
-	if err := r.PlaceBatch(ctx, []int{0, 1, 2, 3}, batch); err != nil {
-		t.Error(err)
-	}
 }

@@ -29,8 +29,8 @@
 //     [Grow], or reads a file straight into [Cell.Bytes]. It allocates nothing
 //     in steady state. Its errors say what is wrong. They do not name the
 //     sample: the loader and [At] add its name;
-//   - Name ([Namer]): a file's path or a record's key, for errors;
-//   - Foresee ([Foreseer]), where storage is slow: it gets the whole order of an epoch,
+//   - Name: see [Name]; a file's path or a record's key, for errors;
+//   - Foresee (see [Foresee]), where storage is slow: it gets the whole order of an epoch,
 //     and requests data long before it is needed. [ForeseeFiles] is enough for datasets
 //     that read files;
 //   - PlaceParts ([PartReader]), where a part of a large encoded file may be enough;
@@ -52,7 +52,7 @@ import (
 // A Dataset is a fixed collection of samples that share one Spec.
 //
 // Several goroutines use it at once. It must not change while a loader uses it.
-// The interfaces [Namer], [Foreseer] and [Awaiter] extend it.
+// Methods Name, Foresee and Await extend it: see [Name], [Foresee] and [Awaiter].
 type Dataset interface {
 	// Len is the number of samples. Their indices are 0 to Len()-1. It is [Unknown] for a
 	// dataset that is read from a stream.
@@ -81,7 +81,6 @@ type Reader interface {
 // A BatchReader is a Reader that can place many samples at once faster than one
 // by one: by one query, one large read, or a gather from memory.
 type BatchReader interface {
-	Reader
 	// PlaceBatch writes sample indices[k] into dst.At(k) for every k. It must
 	// keep neither argument.
 	//
@@ -99,15 +98,10 @@ type Slots interface {
 	At(k int) Slot
 }
 
-// A Namer is a Dataset whose samples have names, for error messages: a file's
-// path, a record's key.
-type Namer interface {
-	Name(i int) string
-}
-
-// Name is the name of sample i if ds is a [Namer], and "" otherwise.
+// Name is the name of sample i, for error messages: a file's path, a record's key. It is what a
+// method Name of ds returns, or "" if ds has none.
 func Name(ds Dataset, i int) string {
-	if n, ok := ds.(Namer); ok {
+	if n, ok := ds.(interface{ Name(i int) string }); ok {
 		return n.Name(i)
 	}
 	return ""
@@ -126,7 +120,6 @@ func CheckIndex(i, n int) error {
 // its user may need only a part: a crop of a packed photo needs only its rows. The Readers
 // of Subset, Concat, Zip, Select and Rename pass this on.
 type PartReader interface {
-	Reader
 	// PlaceParts is Place, but it may leave out field f, which is ragged uint8. Then it
 	// returns the field's length n in bytes, and parts, which reads them. parts is valid
 	// until the next sample is placed, and nil if the field has been placed.
@@ -155,7 +148,7 @@ type Wrap struct {
 // Name is the name of the sample in the other dataset, or "" if it has none.
 func (w Wrap) Name(i int) string { return Name(w.Dataset, i) }
 
-// Foresee passes f on to the other dataset, if it is a [Foreseer].
+// Foresee passes f on to the other dataset, if that wants it.
 func (w Wrap) Foresee(f Future) (stop func()) { return Foresee(w.Dataset, f) }
 
 // Await waits for samples of the other dataset, if its length is [Unknown].

@@ -28,7 +28,7 @@ func ExampleCached() {
 			}
 		}
 	}
-	s := fast.Stats()
+	s := dataset.StatsOf(fast)
 	fmt.Println(made, "made;", s.Hits, "hits,", s.Misses, "misses,", s.Samples, "kept")
 	// Output: 3 made; 27 hits, 3 misses, 3 kept
 }

@@ -50,7 +50,7 @@ func ExampleFiles() {
 	fmt.Println(words, words.Classes(), words.Labels())
 	fmt.Println(words.Spec(), words.Name(2))
 	// Output:
-	// 3 files of 2 classes [no yes] [0 1 1]
+	// 3 files of 2 classes, skipped 1 without extension [no yes] [0 1 1]
 	// audio uint8 (n), label int64 () yes/c.wav
 }
 

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func NoClasses() FolderOption {
 // the class. A class without images is an error, and so is a folder that cannot be read.
 func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 	image := Field{Name: "image", Dtype: Uint8, Ragged: true, Kind: Image}
-	return newFolder("ImageFolder", fsys, image, scanner{extensions: imageTypes, others: otherImages}, options)
+	return newFolder("ImageFolder", fsys, image, scanner{extensions: imageTypes}, options)
 }
 
 // Files is [ImageFolder] for files of any kind, those with one of these extensions, such as
@@ -143,7 +144,7 @@ func (f *Folder) Classes() []string {
 	return names
 }
 
-// String says how many files and classes there are, and which images were left out because
+// String says how many files and classes there are, and which files were left out because
 // of their names: "334 images of 10 classes, skipped 12 .heic".
 func (f *Folder) String() string {
 	text := figures.Count(f.Len(), "file", "files")
@@ -232,21 +233,10 @@ const scanDepth = 64 // nested folders, for file systems that cannot tell that l
 
 var imageTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
 
-// otherImages are extensions of image files that do not become samples.
-var otherImages = []string{
-	".avif", ".avifs", ".heic", ".heics", ".heif", ".heifs", ".hif", // ISO base media
-	".jxl", ".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx", ".jxr", ".wdp", // other standards of the JPEG group, and JPEG XR
-	".jfif", ".jpe", ".jif", // JPEG
-	".psd", ".psb", ".xcf", ".svg", ".svgz", ".pdf", ".eps", ".ico", ".cur", ".icns",
-	".tga", ".dds", ".exr", ".hdr", ".pcx", ".qoi", ".pfm", ".pam", ".dib", ".apng", ".xbm", ".xpm",
-	".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", // cameras' raw data
-}
-
 // A scanner finds the files of a [Folder].
 type scanner struct {
 	fsys       fs.FS
 	extensions []string // of the files
-	others     []string // of files that are counted
 }
 
 // classes finds the classes, sorted by name, and their files, or one class of all files.
@@ -323,7 +313,7 @@ type folder struct {
 	path    string
 	folders []string
 	files   []string
-	skipped []string // extensions of other files that are counted
+	skipped []string // extensions of other files
 	entries int
 }
 
@@ -348,12 +338,10 @@ func (s *scanner) readFolder(at string) (folder, error) {
 		case mode.IsDir():
 			f.folders = append(f.folders, p)
 		case !mode.IsRegular():
-		case hasExtension(p, s.extensions) != "":
+		case s.takes(p):
 			f.files = append(f.files, p)
 		default:
-			if ext := hasExtension(p, s.others); ext != "" {
-				f.skipped = append(f.skipped, ext)
-			}
+			f.skipped = append(f.skipped, cmp.Or(strings.ToLower(path.Ext(p)), "without extension"))
 		}
 	}
 	return f, nil
@@ -383,18 +371,13 @@ func followLink(fsys fs.FS, p string) (fs.FileMode, error) {
 	return target.Mode().Type(), nil
 }
 
-// hasExtension is the one of the extensions that name has, or "".
-func hasExtension(name string, extensions []string) string {
+// takes reports whether the file has one of the extensions.
+func (s *scanner) takes(name string) bool {
 	ext := path.Ext(name)
-	for _, e := range extensions {
-		if strings.EqualFold(e, ext) {
-			return e
-		}
-	}
-	return ""
+	return slices.ContainsFunc(s.extensions, func(e string) bool { return strings.EqualFold(e, ext) })
 }
 
-// skippedText is the end of a text that counts images: ", skipped 12 .heic, 3 .avif".
+// skippedText is the end of a text that counts files: ", skipped 12 .heic, 3 .avif".
 func skippedText(skipped map[string]int) string {
 	text, sep := "", ", skipped "
 	for _, ext := range slices.Sorted(maps.Keys(skipped)) {

@@ -25,23 +25,17 @@ type Future interface {
 	Done() int
 }
 
-// A Foreseer is a Dataset that wants to know the future: so it can fetch what samples need
-// in the order in which it is needed, and knows when it is no longer needed.
-type Foreseer interface {
-	// Foresee tells the batches of an epoch. It returns soon, and starts what fetches. A
-	// loader calls it for an epoch before its first batch is begun, which may be while the
-	// epoch before is being loaded.
-	//
-	// The loader calls stop once, when all batches are complete or the loop ends. When stop
-	// returns, which should be soon, all goroutines that Foresee has started have ended, and
-	// f is not used any more. A nil stop says that the dataset does not use f at all.
-	Foresee(f Future) (stop func())
-}
-
-// Foresee passes f to ds if it is a [Foreseer], and returns nil otherwise. Datasets that
-// wrap another one use it.
+// Foresee tells ds the batches of an epoch if it has a method Foresee: so it can fetch what
+// samples need in the order in which it is needed, and knows when it is no longer needed. The
+// method returns soon, and starts what fetches. A loader calls it for an epoch before its first
+// batch is begun, which may be while the epoch before is being loaded.
+//
+// The loader calls stop once, when all batches are complete or the loop ends. When stop
+// returns, which should be soon, all goroutines that the method has started have ended, and
+// f is not used any more. A nil stop says that the dataset does not use f at all. Datasets
+// that wrap another one pass f on with this function.
 func Foresee(ds Dataset, f Future) (stop func()) {
-	if ds, ok := ds.(Foreseer); ok {
+	if ds, ok := ds.(interface{ Foresee(f Future) func() }); ok {
 		return ds.Foresee(f)
 	}
 	return nil
@@ -79,14 +73,6 @@ func foreseeAll(children []Dataset, of func(child int) Future) (stop func()) {
 	}
 }
 
-// A FileForeseer is a file system that fetches parts of its files in advance, when it knows
-// which samples will be placed. The file system of package objects is one, if its store is.
-type FileForeseer interface {
-	// ForeseeFiles is like Foresee of a [Foreseer], for samples in these blocks. It returns
-	// nil if it does not use f.
-	ForeseeFiles(f Future, b FileBlocks) (stop func())
-}
-
 // FileBlocks says which parts of files each sample of a dataset is read from. Several
 // goroutines call its functions at once.
 type FileBlocks struct {
@@ -110,17 +96,20 @@ type FilePart struct {
 	Len  int64 // in bytes, or -1 for the whole file
 }
 
-// ForeseeFiles passes f on to fsys if it is a [FileForeseer]. Datasets that read files use it in
-// their method Foresee.
+// ForeseeFiles passes f on to fsys if it has a method ForeseeFiles of this kind, as the file system of
+// package objects has if its store fetches ahead. Datasets that read files use it in their method
+// [Foresee].
 //
 // Of any other file system it begins to open the files. If they are files of the operating
 // system, it asks it to read their parts ahead (Linux and macOS), as far as the next batch and 16
 // MiB. Of parts that are all in memory it looks at one per batch.
 //
-// A FileForeseer finds a part again by its path, offset and length alone. So a Reader must read
+// Such a file system finds a part again by its path, offset and length alone. So a Reader must read
 // it by one ReadAt of exactly these bytes.
 func ForeseeFiles(fsys fs.FS, f Future, b FileBlocks) (stop func()) {
-	if s, ok := fsys.(FileForeseer); ok {
+	if s, ok := fsys.(interface {
+		ForeseeFiles(f Future, b FileBlocks) func()
+	}); ok {
 		return s.ForeseeFiles(f, b)
 	}
 	return advise(fsys, f, b)

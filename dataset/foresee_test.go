@@ -77,7 +77,7 @@ func TestCachedForeseesOnlyWhatIsNotInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	log = nil
-	c.Foresee(batches{{2, 0}, {}, {1, 2}})
+	dataset.Foresee(c, batches{{2, 0}, {}, {1, 2}})
 	if want := []string{"1: batch 0 [-7 0]", "1: batch 1 [-7]", "1: batch 2 [-7 1]", "1: 2 begun, 1 done"}; !slices.Equal(log, want) {
 		t.Errorf("got %q", log)
 	}

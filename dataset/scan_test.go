@@ -47,7 +47,7 @@ func TestWithoutClassesAllImagesAreTaken(t *testing.T) {
 	if got := list(f); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if got, want := f.String(), "8 images"; got != want || f.Classes() != nil || f.Labels() != nil {
+	if got, want := f.String(), "8 images, skipped 2 .txt"; got != want || f.Classes() != nil || f.Labels() != nil {
 		t.Errorf("got %q, %v, %v; want %q and no class", got, f.Classes(), f.Labels(), want)
 	}
 	s, err := dataset.At(t.Context(), f, 1)
@@ -55,7 +55,7 @@ func TestWithoutClassesAllImagesAreTaken(t *testing.T) {
 		t.Errorf("got %v, %v; want the file alone", s, err)
 	}
 	_, err = dataset.ImageFolder(fstest.MapFS{"a.txt": {}, "b.heic": {}}, dataset.NoClasses())
-	if err == nil || !strings.HasPrefix(err.Error(), "dataset: folder: no file (.jpg ") || !strings.HasSuffix(err.Error(), ", skipped 1 .heic") {
+	if err == nil || !strings.HasPrefix(err.Error(), "dataset: folder: no file (.jpg ") || !strings.HasSuffix(err.Error(), ", skipped 1 .heic, 1 .txt") {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -70,8 +70,8 @@ func TestImageFolderSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: folder: no class: want a folder per class at the top, found 1 file and no folder (NoClasses takes files without classes)"},
 		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
-			"dataset: folder: class cat: no file (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
-				"dataset: folder: class cow: no file (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
+			"dataset: folder: class cat: no file (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm), skipped 1 .txt\n" +
+				"dataset: folder: class cow: no file (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm), skipped 1 .txt"},
 		{"locked", locked{fstest.MapFS{"cat/a.jpg": {}, "cat/in/b.jpg": {}, "dog/a.jpg": {}}, "cat/in"}, "dataset: folder: read cat/in: permission denied"},
 		{"locked root", locked{pets, "."}, "dataset: folder: read .: permission denied"},
 		{"missing root", os.DirFS("no/such/folder"), "dataset: folder: read no/such/folder: " + noFolder},
@@ -107,10 +107,10 @@ func TestImageFolderSaysWhichImagesItSkips(t *testing.T) {
 		"cat/a.jpg": {}, "cat/b.HEIC": {}, "cat/in/c.heic": {}, "cat/notes.txt": {}, "cat/.x.heic": {},
 		"dog/a.avif": {}, "dog/b.png": {}, "dog/c.jfif": {}, "dog/d.heic/e.png": {}, "top.avif": {},
 	})
-	if got, want := f.String(), "3 images of 2 classes, skipped 1 .avif, 2 .heic, 1 .jfif"; got != want {
+	if got, want := f.String(), "3 images of 2 classes, skipped 1 .avif, 2 .heic, 1 .jfif, 1 .txt"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := imageFolder(t, pets).String(), "6 images of 2 classes"; got != want {
+	if got, want := imageFolder(t, pets).String(), "6 images of 2 classes, skipped 1 .txt"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, err := dataset.ImageFolder(fstest.MapFS{"cat/a.heic": {}})
@@ -205,13 +205,13 @@ func TestFilesOfAnyKindHaveClasses(t *testing.T) {
 	if got, want := list(f), []string{"no/a.WAV", "yes/d.flac", "yes/in/c.wav"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := fmt.Sprint(f, f.Spec(), f.Labels()), "3 files of 2 classes audio uint8 (n), label int64 () [0 1 1]"; got != want {
+	if got, want := fmt.Sprint(f, f.Spec(), f.Labels()), "3 files of 2 classes, skipped 1 .jpg audio uint8 (n), label int64 () [0 1 1]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if s, err := dataset.At(t.Context(), f, 1); err != nil || string(s["audio"].Bytes()) != "dd" {
 		t.Errorf("got %v, %v", s, err)
 	}
-	if f, err := dataset.Files(fsys, "audio", []string{".wav"}, dataset.NoClasses()); err != nil || f.String() != "2 files" || f.Classes() != nil {
+	if f, err := dataset.Files(fsys, "audio", []string{".wav"}, dataset.NoClasses()); err != nil || f.String() != "2 files, skipped 1 .flac, 1 .jpg" || f.Classes() != nil {
 		t.Errorf("without classes: %v, %v", f, err)
 	}
 	for _, wrong := range [][]string{{""}, {"."}, {"wav"}, {".tar.gz"}, nil} {
@@ -220,9 +220,9 @@ func TestFilesOfAnyKindHaveClasses(t *testing.T) {
 		}
 	}
 	for want, c := range map[string]func() (*dataset.Folder, error){
-		"dataset: Files: the file system is nil":        func() (*dataset.Folder, error) { return dataset.Files(nil, "x", []string{".wav"}) },
-		"dataset: folder: class no: no file (.flac)":    func() (*dataset.Folder, error) { return dataset.Files(fsys, "x", []string{".flac"}) },
-		"dataset: spec: two fields are named \"label\"": func() (*dataset.Folder, error) { return dataset.Files(fsys, "label", []string{".wav"}) },
+		"dataset: Files: the file system is nil":                             func() (*dataset.Folder, error) { return dataset.Files(nil, "x", []string{".wav"}) },
+		"dataset: folder: class no: no file (.flac), skipped 1 .jpg, 1 .wav": func() (*dataset.Folder, error) { return dataset.Files(fsys, "x", []string{".flac"}) },
+		"dataset: spec: two fields are named \"label\"":                      func() (*dataset.Folder, error) { return dataset.Files(fsys, "label", []string{".wav"}) },
 	} {
 		if _, err := c(); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

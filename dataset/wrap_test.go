@@ -128,7 +128,7 @@ var wrapped = []struct {
 		}
 		return parts[1], nil
 	}, false, true, true},
-	{"Cached", func(a dataset.Dataset) (dataset.Dataset, error) { return dataset.Cached(a, 1<<20) }, false, true, false}, // it keeps the image
+	{"Cached", func(a dataset.Dataset) (dataset.Dataset, error) { return dataset.Cached(a, 1<<20) }, false, false, false}, // it keeps the image
 	{"transform.Images", func(a dataset.Dataset) (dataset.Dataset, error) {
 		return transform.Images(a, transform.Resize(8), transform.CenterCrop(8))
 	}, true, false, false}, // it decodes images one by one

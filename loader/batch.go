@@ -50,8 +50,8 @@ func (b *Batch) Indices() []int {
 	return b.job.Slab.Indices[:b.rows:b.rows]
 }
 
-// Name is the dataset's name for the sample in a row, such as a file's path. It is "" if the dataset is not a
-// [dataset.Namer].
+// Name is the dataset's name for the sample in a row, such as a file's path. It is "" if the dataset names
+// none: see [dataset.Name].
 func (b *Batch) Name(row int) string { return dataset.Name(b.l.ds, b.Indices()[row]) }
 
 // Spec describes the batch's fields. It is shared: do not change it.

@@ -92,7 +92,7 @@ type StageSpan struct {
 	Took  time.Duration
 }
 
-// Name is the dataset's name for the sample, such as a file's path. It is "" if the dataset is not a [dataset.Namer].
+// Name is the dataset's name for the sample, such as a file's path. It is "" if the dataset names none: see [dataset.Name].
 // It may be called later, too.
 func (s SampleInfo) Name() string { return s.l.team.Name(s.Index, s.samples) }
 

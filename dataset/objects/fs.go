@@ -464,9 +464,9 @@ type Blocks struct {
 }
 
 // A Foreseer is a [Store] that fetches blocks in advance, when it knows which samples will
-// be placed. Datasets pass what [dataset.Foreseer] tells them on to it.
+// be placed. Datasets pass what [dataset.Foresee] tells them on to it.
 type Foreseer interface {
-	// Foresee is like that of [dataset.Foreseer], for samples of these blocks.
+	// Foresee is like that of [dataset.Foresee], for samples of these blocks.
 	Foresee(f dataset.Future, b Blocks) (stop func())
 }
 

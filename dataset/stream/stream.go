@@ -245,7 +245,7 @@ func (d *Dataset) Await(ctx context.Context, n int, idle <-chan struct{}) (have 
 
 var _ interface {
 	dataset.Dataset
-	dataset.Namer
+	Name(i int) string
 	dataset.Awaiter
 	io.Closer
 } = (*Dataset)(nil)

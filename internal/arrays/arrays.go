@@ -50,7 +50,9 @@ func (a *arrays) Name(i int) string {
 // small samples of a file system that fetches what one ReadAt reads, because they are read
 // together with others.
 func (a *arrays) Foresee(future dataset.Future) (stop func()) {
-	_, exact := a.fields[0].FS.(dataset.FileForeseer)
+	_, exact := a.fields[0].FS.(interface {
+		ForeseeFiles(dataset.Future, dataset.FileBlocks) func()
+	})
 	alone := func(f *Array) bool { return f.data == nil && (f.record > files.Small || !exact) }
 	if !slices.ContainsFunc(a.fields, alone) {
 		return nil

@@ -185,7 +185,7 @@ func TestCachesAreObserved(t *testing.T) {
 	for range 3 {
 		epoch(t, t.Context(), l, 0)
 	}
-	got, s := collect(), cached.Stats()
+	got, s := collect(), dataset.StatsOf(cached)
 	for key, want := range map[string]int64{
 		"penstock.cache.requestspenstock.result=hit,penstock.source.name=memory":  s.Hits,
 		"penstock.cache.requestspenstock.result=miss,penstock.source.name=memory": 64,

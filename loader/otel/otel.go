@@ -109,8 +109,8 @@ func Spans(p trace.TracerProvider) Option {
 	}}
 }
 
-// Cache adds the metrics of a cache in memory.
-func Cache(name string, c *dataset.Cache) Option { return add(name, cached{c}) }
+// Cache adds the metrics of a dataset that dataset.Cached made.
+func Cache(name string, ds dataset.Dataset) Option { return add(name, cached{ds}) }
 
 // DiskCache adds the metrics of a cache of objects on the local disk.
 func DiskCache(name string, c *cache.Cache) Option { return add(name, onDisk{c}) }

@@ -40,13 +40,13 @@ func limit(set *instruments) metric.Int64ObservableUpDownCounter {
 	return set.level("penstock.cache.limit", "By", "Bytes that a cache may take.")
 }
 
-type cached struct{ c *dataset.Cache }
+type cached struct{ ds dataset.Dataset }
 
 func (k cached) instruments(set *instruments, name metric.MeasurementOption) metric.Callback {
 	requests, usage, limit := requests(set), usage(set), limit(set)
 	hit, miss := result("hit"), result("miss")
 	return func(_ context.Context, o metric.Observer) error {
-		s := k.c.Stats()
+		s := dataset.StatsOf(k.ds)
 		o.ObserveInt64(requests, s.Hits, name, hit)
 		o.ObserveInt64(requests, s.Misses, name, miss)
 		o.ObserveInt64(usage, s.Bytes, name)

@@ -7,7 +7,7 @@
 //	fsys, err := objects.NewFS(ctx, ahead, "train")
 //	photos, err := dataset.ImageFolder(fsys)
 //
-// A loader tells its dataset the batches of an epoch (see [dataset.Foreseer]), and the
+// A loader tells its dataset the batches of an epoch (see [dataset.Foresee]), and the
 // dataset passes them on to its store. So nothing is guessed: each block is fetched once,
 // those that are needed first come first, and what is on the local disk is not fetched.
 // Without a loader, and for datasets that do not pass the future on, a [Prefetcher] reads

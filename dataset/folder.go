@@ -72,10 +72,8 @@ func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 }
 
 // Files is [ImageFolder] for files of any kind, those with one of these extensions, such as
-// ".wav". The field has the content of a file, as ragged uint8. For images in a format that
-// [transform.Decoder] adds, call it "image".
-//
-// [transform.Decoder]: https://pkg.go.dev/github.com/penstock-go/penstock/transform#Decoder
+// ".wav". The field has the content of a file, as ragged uint8. For images in a format that the
+// program registers with package image, call it "image".
 func Files(fsys fs.FS, field string, extensions []string, options ...FolderOption) (*Folder, error) {
 	for _, ext := range extensions {
 		if len(ext) < 2 || path.Ext(ext) != ext {

@@ -65,7 +65,7 @@ func scenes(t testing.TB, n int) dataset.Dataset {
 func detection(t testing.TB, n int) *transform.Pipeline {
 	t.Helper()
 	x, err := transform.Images(scenes(t, n),
-		transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.Mask("mask", transform.Fill(255)),
+		transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.Mask("mask", transform.Fill(255)),
 		transform.RandomZoomOut(0.5, transform.Fill(123, 117, 104)), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5),
 		transform.Resize([2]int{60, 80}), transform.SanitizeBoundingBoxes(), transform.ToTensor())
 	if err != nil {
@@ -111,44 +111,44 @@ func TestRowsFollowTheirBoxes(t *testing.T) {
 
 func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
 	boxes := func(options ...transform.Option) transform.Option {
-		return transform.Boxes("boxes", transform.XYXY, options...)
+		return transform.Boxes("boxes", dataset.BoxesXYXY, options...)
 	}
 	points := func(options ...transform.Option) transform.Option { return transform.KeyPoints("points", options...) }
 	mask := func(options ...transform.Option) transform.Option { return transform.Mask("mask", options...) }
 	for want, list := range map[string][]transform.Item{
-		`Boxes("box", XYXY): the dataset has no field "box", only image uint8`: {transform.Boxes("box", transform.XYXY)},
-		`Boxes("label", XYXY): field label int64 (n): want ragged`:             {transform.Boxes("label", transform.XYXY)},
-		`Boxes("image", XYXY): that is the field of the images`:                {transform.Boxes("image", transform.XYXY)},
-		"the field is declared already":                                        {boxes(), transform.KeyPoints("boxes")},
-		"must come only once":                                                  {boxes(), transform.Boxes("points", transform.XYWH)},
-		"want other fields, each once":                                         {boxes(transform.With("boxes"))},
-		`the dataset has no field "area"`:                                      {boxes(transform.With("area"))},
-		"SanitizeKeyPoints(): want KeyPoints":                                  {boxes(), transform.SanitizeKeyPoints()},
-		"SanitizeKeyPoints wants a ragged field that does not":                 {boxes(transform.With("points")), points(), transform.SanitizeKeyPoints()},
-		`field "label" has the rows of another`:                                {boxes(transform.With("label")), points(transform.With("label"))},
-		`KeyPoints("points", With("points")): want other fields`:               {points(transform.With("points"))},
-		"KeyPoints(\"label\"): field label int64 (n): want float32":            {transform.KeyPoints("label")},
-		"Masks(\"boxes\"): field boxes float32 (n, 4): want ragged":            {transform.Masks("boxes")},
-		"want dataset.Uint8, dataset.Uint16, dataset.Int32":                    {mask(transform.Dtype(dataset.Float32))},
-		"want a Fill up to 255 for uint8, not 256":                             {mask(transform.Fill(256))},
-		"SegmentIDs want Dtype(dataset.Int32)":                                 {mask(transform.SegmentIDs(), transform.Dtype(dataset.Uint16))},
-		"has no option SegmentIDs":                                             {transform.Masks("mask", transform.SegmentIDs(), transform.Dtype(dataset.Int32))},
-		"RandomIoUCrop(): want Boxes":                                          {transform.RandomIoUCrop()},
-		"SanitizeBoundingBoxes(): want Boxes":                                  {points(), transform.SanitizeBoundingBoxes()},
-		"ClampKeyPoints(): want KeyPoints":                                     {boxes(), transform.ClampKeyPoints()},
-		"Pad(1, PaddingMode(edge)): not with Boxes or KeyPoints":               {boxes(), transform.Pad(1, transform.PaddingMode(transform.Edge))},
-		"RandomCrop(9, Padding(1), PaddingMode(reflect)): not with Boxes":      {points(), transform.RandomCrop(9, transform.Padding(1), transform.PaddingMode(transform.Reflect))},
-		"ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints":            {mask(), transform.ExifTranspose()},
-		"not with Boxes, Mask, Masks or KeyPoints, which":                      {boxes(), transform.RandAugment(2, 9)},
-		"RandomIoUCrop(Scale(0, 1)): want a Scale":                             {boxes(), transform.RandomApply(0.5, transform.RandomIoUCrop(transform.Scale(0, 1)))},
-		"want a MinSize of 1 or more":                                          {boxes(), transform.SanitizeBoundingBoxes(transform.MinSize(0))},
-		"RandomIoUCrop(SamplerOptions()): want SamplerOptions of 0 or more":    {boxes(), transform.RandomIoUCrop(transform.SamplerOptions())},
-		"want Trials of 1 or more":                                             {boxes(), transform.RandomIoUCrop(transform.Trials(0))},
-		"want a SideRange from 1 to 1048576":                                   {transform.RandomZoomOut(1, transform.SideRange(0.5, 2))},
-		"RandomResize(5, 5): want a positive size, and a greater one":          {transform.RandomResize(5, 5)},
-		"RandomShortestSize([]): want positive sizes":                          {transform.RandomShortestSize(nil)},
-		"ScaleJitter(0): want a positive size":                                 {transform.ScaleJitter(0)},
-		"FixedSizeCrop([0 4]): want a positive size":                           {transform.FixedSizeCrop([2]int{0, 4})},
+		`Boxes("box", boxes xyxy): the dataset has no field "box", only image uint8`: {transform.Boxes("box", dataset.BoxesXYXY)},
+		`Boxes("label", boxes xyxy): field label int64 (n): want ragged`:             {transform.Boxes("label", dataset.BoxesXYXY)},
+		`Boxes("image", boxes xyxy): that is the field of the images`:                {transform.Boxes("image", dataset.BoxesXYXY)},
+		"the field is declared already":                                              {boxes(), transform.KeyPoints("boxes")},
+		"must come only once":                                                        {boxes(), transform.Boxes("points", dataset.BoxesXYWH)},
+		"want other fields, each once":                                               {boxes(transform.With("boxes"))},
+		`the dataset has no field "area"`:                                            {boxes(transform.With("area"))},
+		"SanitizeKeyPoints(): want KeyPoints":                                        {boxes(), transform.SanitizeKeyPoints()},
+		"SanitizeKeyPoints wants a ragged field that does not":                       {boxes(transform.With("points")), points(), transform.SanitizeKeyPoints()},
+		`field "label" has the rows of another`:                                      {boxes(transform.With("label")), points(transform.With("label"))},
+		`KeyPoints("points", With("points")): want other fields`:                     {points(transform.With("points"))},
+		"KeyPoints(\"label\"): field label int64 (n): want float32":                  {transform.KeyPoints("label")},
+		"Masks(\"boxes\"): field boxes float32 (n, 4): want ragged":                  {transform.Masks("boxes")},
+		"want dataset.Uint8, dataset.Uint16, dataset.Int32":                          {mask(transform.Dtype(dataset.Float32))},
+		"want a Fill up to 255 for uint8, not 256":                                   {mask(transform.Fill(256))},
+		"SegmentIDs want Dtype(dataset.Int32)":                                       {mask(transform.SegmentIDs(), transform.Dtype(dataset.Uint16))},
+		"has no option SegmentIDs":                                                   {transform.Masks("mask", transform.SegmentIDs(), transform.Dtype(dataset.Int32))},
+		"RandomIoUCrop(): want Boxes":                                                {transform.RandomIoUCrop()},
+		"SanitizeBoundingBoxes(): want Boxes":                                        {points(), transform.SanitizeBoundingBoxes()},
+		"ClampKeyPoints(): want KeyPoints":                                           {boxes(), transform.ClampKeyPoints()},
+		"Pad(1, PaddingMode(edge)): not with Boxes or KeyPoints":                     {boxes(), transform.Pad(1, transform.PaddingMode(transform.Edge))},
+		"RandomCrop(9, Padding(1), PaddingMode(reflect)): not with Boxes":            {points(), transform.RandomCrop(9, transform.Padding(1), transform.PaddingMode(transform.Reflect))},
+		"ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints":                  {mask(), transform.ExifTranspose()},
+		"not with Boxes, Mask, Masks or KeyPoints, which":                            {boxes(), transform.RandAugment(2, 9)},
+		"RandomIoUCrop(Scale(0, 1)): want a Scale":                                   {boxes(), transform.RandomApply(0.5, transform.RandomIoUCrop(transform.Scale(0, 1)))},
+		"want a MinSize of 1 or more":                                                {boxes(), transform.SanitizeBoundingBoxes(transform.MinSize(0))},
+		"RandomIoUCrop(SamplerOptions()): want SamplerOptions of 0 or more":          {boxes(), transform.RandomIoUCrop(transform.SamplerOptions())},
+		"want Trials of 1 or more":                                                   {boxes(), transform.RandomIoUCrop(transform.Trials(0))},
+		"want a SideRange from 1 to 1048576":                                         {transform.RandomZoomOut(1, transform.SideRange(0.5, 2))},
+		"RandomResize(5, 5): want a positive size, and a greater one":                {transform.RandomResize(5, 5)},
+		"RandomShortestSize([]): want positive sizes":                                {transform.RandomShortestSize(nil)},
+		"ScaleJitter(0): want a positive size":                                       {transform.ScaleJitter(0)},
+		"FixedSizeCrop([0 4]): want a positive size":                                 {transform.FixedSizeCrop([2]int{0, 4})},
 	} {
 		_, err := transform.Images(scenes(t, 1), append(list, transform.CenterCrop(8))...)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -164,7 +164,7 @@ func TestThePlanShowsAllParts(t *testing.T) {
 	got := detection(t, 1).String()
 	for _, want := range []string{
 		"image uint8 (n) → image float32 (3, 60, 80)",
-		`move      Boxes("boxes", XYXY, With("label", "points"))`,
+		`move      Boxes("boxes", boxes xyxy, With("label", "points"))`,
 		`move      KeyPoints("points")`,
 		`move      Mask("mask", Fill(255))`,
 		"window    RandomZoomOut(0.5, Fill(123, 117, 104)), RandomIoUCrop(), RandomHorizontalFlip(0.5)",

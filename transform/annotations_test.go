@@ -111,7 +111,7 @@ func (c *torchCase) step(t *testing.T, s []any) Step {
 	case "Clamp":
 		return Compose(ClampBoundingBoxes(), ClampKeyPoints())
 	case "Convert":
-		return ConvertBoundingBoxFormat(BoxFormat(n[0]))
+		return ConvertBoundingBoxFormat(dataset.BoxesXYXY + dataset.Kind(n[0]))
 	case "Sanitize":
 		return SanitizeBoundingBoxes()
 	case "RandomIoUCrop":
@@ -186,8 +186,8 @@ func (c *torchCase) dataset() dataset.Dataset {
 	})
 }
 
-func (c *torchCase) format() BoxFormat {
-	return BoxFormat(slices.Index([]string{"XYXY", "XYWH", "CXCYWH"}, c.Format))
+func (c *torchCase) format() dataset.Kind {
+	return dataset.BoxesXYXY + dataset.Kind(slices.Index([]string{"XYXY", "XYWH", "CXCYWH"}, c.Format))
 }
 
 func TestAnnotationsBecomeTorchvisions(t *testing.T) {

@@ -153,9 +153,9 @@ func ExampleGaussianBlur() {
 }
 
 func ExampleRandomPhotometricDistort() {
-	step := transform.RandomPhotometricDistort(0.5, transform.Brightness(0.9, 1.1), transform.Contrast(0.8, 1.2), transform.Saturation(0.8, 1.2), transform.Hue(-0.1, 0.1))
+	step := transform.RandomPhotometricDistort(0.5)
 	fmt.Println(first(step, transform.RandomChannelPermutation())["image"].Shape(), step)
-	// Output: (6, 8, 3) RandomPhotometricDistort(0.5, Brightness(0.9, 1.1), Contrast(0.8, 1.2), Saturation(0.8, 1.2), Hue(-0.1, 0.1))
+	// Output: (6, 8, 3) RandomPhotometricDistort(0.5)
 }
 
 func ExampleElasticTransform() {

@@ -3,6 +3,8 @@ package transform
 import (
 	"strings"
 	"testing"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // TestErrorsOfNumbersNameAllChoices compares the messages with what the steps accept.
@@ -13,10 +15,6 @@ func TestErrorsOfNumbersNameAllChoices(t *testing.T) {
 	}{
 		{func(n uint8) ([]Item, string) { return []Item{Resize(8, Interpolation(Filter(n)))}, Filter(n).String() }, "Resize(8, Interpolation(unknown)): want the filter Bilinear, Nearest, Box, Bicubic, Lanczos or Hamming, not number 6"},
 		{func(n uint8) ([]Item, string) { return []Item{Pad(1, PaddingMode(PadMode(n)))}, PadMode(n).String() }, "Pad(1, PaddingMode(unknown)): want the PaddingMode Constant, Edge, Reflect or Symmetric, not number 4"},
-		{func(n uint8) ([]Item, string) {
-			return []Item{Boxes("object", XYXY), ConvertBoundingBoxFormat(BoxFormat(n))}, BoxFormat(n).String()
-		}, "ConvertBoundingBoxFormat(unknown): want the format XYXY, XYWH or CXCYWH, not number 3"},
-		{func(n uint8) ([]Item, string) { return []Item{Boxes("object", BoxFormat(n))}, BoxFormat(n).String() }, `Boxes("object", unknown): want the format XYXY, XYWH or CXCYWH, not number 3`},
 	} {
 		for n := uint8(0); ; n++ {
 			s, name := c.step(n)
@@ -30,6 +28,12 @@ func TestErrorsOfNumbersNameAllChoices(t *testing.T) {
 			if !strings.Contains(strings.ToLower(c.want), strings.ToLower(name)) {
 				t.Errorf("%v is accepted, but not named: %s", s, c.want)
 			}
+		}
+	}
+	const want = ": want dataset.BoxesXYXY, BoxesXYWH or BoxesCXCYWH, not masks"
+	for _, s := range [][]Item{{Boxes("object", dataset.Masks)}, {Boxes("object", dataset.BoxesXYXY), ConvertBoundingBoxFormat(dataset.Masks)}} {
+		if _, err := compile(nil, s); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v: got %v, want %s", s, err, want)
 		}
 	}
 }

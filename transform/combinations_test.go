@@ -35,11 +35,11 @@ var middle = []transform.Item{
 // combination is a list of steps for mosaics.
 func combination(r *rand.Rand, deep bool) []transform.Item {
 	list := []transform.Item{
-		transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.KeyPoints("spots"),
+		transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.KeyPoints("spots"),
 		transform.Mask("mask", transform.Fill(7), transform.Dtype(dataset.Int32)), transform.Masks("planes", transform.Fill(5)),
 	}
 	if deep {
-		list = append(list, transform.Depth16(1, transform.Fill(7)))
+		list = append(list, transform.Depth16(1))
 	}
 	some := func() (several []transform.Item) {
 		for range 1 + r.IntN(5) {
@@ -166,7 +166,7 @@ func TestMasksAndPlanesStayWithTheirPixels(t *testing.T) {
 	ds, r := mosaics(t, 16), rand.New(rand.NewPCG(7, 8))
 	for range 100 {
 		list := []transform.Item{
-			transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.KeyPoints("spots"),
+			transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.KeyPoints("spots"),
 			transform.Mask("mask", transform.Dtype(dataset.Int32)), transform.Masks("planes"), transform.Depth16(1),
 		}
 		for range 1 + r.IntN(8) {

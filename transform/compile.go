@@ -115,7 +115,7 @@ func File(data []byte) Source { return Source{in: engine.Input{File: data}} }
 // Decoded is an image of the standard library. It is converted to RGB as PIL does
 // it: alpha is dropped. For JPEG files use [File], because the pixels that
 // image/jpeg decodes differ slightly from PIL's.
-func Decoded(m image.Image) Source { return Source{in: engine.Input{Image: internally(m)}} }
+func Decoded(m image.Image) Source { return Source{in: engine.Input{Image: m}} }
 
 // RGB is an image of w×h pixels, 3 bytes each, row by row.
 func RGB(pix []uint8, w, h int) Source {

@@ -41,13 +41,13 @@ func (o object) dataset() dataset.Dataset {
 }
 
 func TestAnnotationsThatDoNotFitTheirImageAreErrors(t *testing.T) {
-	boxes, masks, mask := transform.Boxes("boxes", transform.XYXY, transform.With("label")), transform.Masks("planes"), transform.Mask("mask")
+	boxes, masks, mask := transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("label")), transform.Masks("planes"), transform.Mask("mask")
 	two := []float32{0, 0, 5, 5, 5, 5, 20, 10}
 	for want, test := range map[string]struct {
 		object
 		steps []transform.Item
 	}{
-		`field "label" has 1 rows for 2 boxes`:                           {object{boxes: two, labels: 1}, []transform.Item{transform.Boxes("boxes", transform.XYXY, transform.With("label"))}},
+		`field "label" has 1 rows for 2 boxes`:                           {object{boxes: two, labels: 1}, []transform.Item{transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("label"))}},
 		`field "label" has 3 rows for 1 groups`:                          {object{groups: 1, labels: 3}, []transform.Item{transform.KeyPoints("points", transform.With("label"))}},
 		`mask "planes": 399 values are no planes of 10×20`:               {object{planes: 399}, []transform.Item{masks}},
 		`mask "planes": 3 planes for 2 boxes`:                            {object{boxes: two, labels: 2, planes: 600}, []transform.Item{boxes, masks}},
@@ -71,12 +71,12 @@ var onePixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x
 func TestBoxesThatAreNoNumbersPassAllSteps(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	strange := []float32{nan, 1, 2, 3, -inf, 0, inf, 5, 9, 9, 3, 3, nan, nan, nan, nan, 1e38, -1e38, 1e38, 1e38}
-	for _, format := range []transform.BoxFormat{transform.XYXY, transform.XYWH, transform.CXCYWH} {
+	for _, format := range []dataset.Kind{dataset.BoxesXYXY, dataset.BoxesXYWH, dataset.BoxesCXCYWH} {
 		x, err := transform.Images(object{boxes: strange, labels: 5, planes: 1000}.dataset(),
 			transform.Boxes("boxes", format, transform.With("label")), transform.Masks("planes"),
 			transform.RandomIoUCrop(transform.SamplerOptions(0.1, 0.9)), transform.RandomZoomOut(1), transform.ClampBoundingBoxes(),
 			transform.RandomRotation(-30, 30), transform.RandomPerspective(0.9, 1), transform.ElasticTransform(50, 5), transform.ScaleJitter([2]int{30, 40}), transform.FixedSizeCrop([2]int{16, 16}),
-			transform.ConvertBoundingBoxFormat(transform.XYXY), transform.SanitizeBoundingBoxes())
+			transform.ConvertBoundingBoxFormat(dataset.BoxesXYXY), transform.SanitizeBoundingBoxes())
 		if err != nil {
 			t.Fatal(err)
 		}

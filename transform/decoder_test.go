@@ -57,15 +57,15 @@ func decodePlain(r io.Reader) (image.Image, error) {
 	return m, nil
 }
 
-var plainDecoder = transform.Decoder("plain", "PLAIN?", decodePlain, plainConfig)
+func init() { image.RegisterFormat("plain", "PLAIN?", decodePlain, plainConfig) }
 
-func TestOwnDecoderReadsItsFormat(t *testing.T) {
+func TestFormatsOfPackageImageAreRead(t *testing.T) {
 	file := plain(3, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18)
 	ds := dataset.Func(1, dataset.Spec{{Name: "image", Dtype: dataset.Uint8, Ragged: true}}, func(_ context.Context, _ int, dst dataset.Slot) error {
 		copy(dataset.Grow[uint8](dst, 0, len(file)), file)
 		return nil
 	})
-	images, err := transform.Images(ds, plainDecoder, transform.Crop(1, 0, 1, 2))
+	images, err := transform.Images(ds, transform.Crop(1, 0, 1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestOwnDecoderReadsItsFormat(t *testing.T) {
 	if got, want := dataset.ValuesOf[uint8](s["image"]), []uint8{10, 11, 12, 13, 14, 15}; !bytes.Equal(got, want) {
 		t.Errorf("Images: got %v, want %v", got, want)
 	}
-	one, err := transform.Compile(plainDecoder, transform.Resize([2]int{1, 1}))
+	one, err := transform.Compile(transform.Resize([2]int{1, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +95,8 @@ func firstLine(err error) string {
 	return line
 }
 
-func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
-	one, err := transform.Compile(plainDecoder, transform.MaxPixels(20), transform.Resize([2]int{1, 1}))
+func TestErrorsOfRegisteredDecodersAreErrorsOfTheFile(t *testing.T) {
+	one, err := transform.Compile(transform.MaxPixels(20), transform.Resize([2]int{1, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +118,6 @@ func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
 		}
 		if strings.HasSuffix(c.want, errPlain.Error()) && !errors.Is(err, errPlain) {
 			t.Errorf("%v does not wrap the decoder's error", err)
-		}
-	}
-	for want, option := range map[string]transform.Option{
-		`transform: Decoder("", "x"): want a name and the first bytes of files`: transform.Decoder("", "x", decodePlain, plainConfig),
-		`transform: Decoder("x", "x"): want two functions`:                      transform.Decoder("x", "x", nil, plainConfig),
-	} {
-		if _, err := transform.Compile(option, transform.Resize([2]int{1, 1})); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -184,7 +184,7 @@ func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
 		"sharpness":   {transform.RandomAdjustSharpness(1.7, 0.5), 0},
 		"noise":       {transform.GaussianNoise(0.02, 0.1), 0},
 		"permutation": {transform.RandomChannelPermutation(), 0},
-		"distort":     {transform.RandomPhotometricDistort(0.5, transform.Hue(0, 0)), 0.02},
+		"distort":     {transform.RandomPhotometricDistort(0.5), 0.2},
 		"randaugment": {transform.RandAugment(2, 9), 0.02},
 		"trivial":     {transform.TrivialAugmentWide(), 0.02},
 		"imagenet":    {transform.AutoAugment(transform.ImageNetPolicy), 0.02},
@@ -214,8 +214,8 @@ func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
 func TestWarpsOfDepth16BlendInItsFill(t *testing.T) {
 	ds := arrays(t, dataset.Float32, dataset.Shape{1, 1, 4}, dense.Bytes([]float32{1, 2, 3, 4}))
 	for _, fill := range []float32{0, 100} {
-		turn := transform.RandomRotation(180, 180, transform.Center(1.75, 0.5), transform.Interpolation(transform.Bilinear))
-		got := deepValues[float32](t, images(t, ds, transform.Depth16(1, transform.Fill(float64(fill))), turn), 0)
+		turn := transform.RandomRotation(180, 180, transform.Center(1.75, 0.5), transform.Interpolation(transform.Bilinear), transform.Fill(float64(fill)))
+		got := deepValues[float32](t, images(t, ds, transform.Depth16(1), turn), 0)
 		// The values between two pixels, and at the end half of a half and the fill.
 		want := []float32{3.5, 2.5, 1.5, (0.5-fill)*0.5 + fill}
 		for i, v := range got {

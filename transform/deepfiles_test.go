@@ -2,7 +2,6 @@ package transform_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"image"
 	"image/color"
@@ -99,51 +98,6 @@ func TestOtherFormatsHaveThreeChannels(t *testing.T) {
 	}
 }
 
-// TestOwnDecodersGiveAnyChannels decodes a format of a width, a height and float32 values of five
-// channels.
-func TestOwnDecodersGiveAnyChannels(t *testing.T) {
-	const c, h, w = 5, 7, 6
-	values := lcg(make([]float32, c*h*w), 1)
-	file := append([]byte("BANDS"), w, h)
-	file = append(file, dense.Bytes(values)...)
-	read := func(r io.Reader) (image.Image, error) {
-		m := &transform.Planes{Channels: c, Width: w, Height: h, Pix: make([]float32, c*h*w)}
-		if _, err := io.CopyN(io.Discard, r, 7); err != nil {
-			return nil, err
-		}
-		return m, binary.Read(r, binary.NativeEndian, m.Pix)
-	}
-	config := func(r io.Reader) (image.Config, error) { return image.Config{Width: w, Height: h}, nil }
-	own := transform.Decoder("bands", "BANDS", read, config)
-	crop := transform.Crop(1, 2, 3, 4)
-	got := deepValues[float32](t, images(t, blobs(file), own, transform.Depth16(c), crop, transform.ToTensor()), 0)
-	var want []float32
-	for k := range c {
-		for y := 1; y < 4; y++ {
-			want = append(want, values[(k*h+y)*w+2:][:4]...)
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	views := deepValues[float32](t, images(t, blobs(file), own, transform.Depth16(c), transform.Views(2, crop, transform.ToTensor())), 0)
-	if !slices.Equal(views, append(slices.Clone(want), want...)) {
-		t.Error("views have other values")
-	}
-	for want, m := range map[string]*transform.Planes{
-		"2 channels, Depth16 wants 5":                          {Channels: 2, Width: w, Height: h, Pix: make([]float32, 2*h*w)},
-		"bands: 3 values for 5 channels of 7×6":                {Channels: c, Width: w, Height: h, Pix: make([]float32, 3)},
-		"bands: planes of int64: want Uint8":                   {Channels: c, Width: w, Height: h, Pix: make([]float32, c*h*w), Dtype: dataset.Int64},
-		"bands: the decoder made 2×2 pixels (height×width) of": {Channels: 1, Width: 2, Height: 2, Pix: make([]float32, 4)},
-		"bands: 0 values for 0 channels of 7×6 p":              {Width: w, Height: h},
-	} {
-		x := images(t, blobs(file), transform.Decoder("bands", "BANDS", func(io.Reader) (image.Image, error) { return m, nil }, config), transform.Depth16(c), crop)
-		if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
-	}
-}
-
 func TestSingleImagesKeepTheirValues(t *testing.T) {
 	m := depthMap(40, 30)
 	c, err := transform.Compile(transform.Depth16(1), transform.Crop(5, 6, 2, 3))
@@ -163,10 +117,6 @@ func TestSingleImagesKeepTheirValues(t *testing.T) {
 	if err := c.Into(floats, transform.RGB(bytes.Repeat([]byte{255, 0, 51}, 64), 8, 8)); err != nil || floats[0] != 1 || floats[4] != 0 || floats[8] != 0.2 {
 		t.Errorf("got %v, %v", floats, err)
 	}
-	bands := &transform.Planes{Channels: 3, Width: 1, Height: 1, Pix: []float32{0.25, 7, -1}}
-	if err := c.Into(floats, transform.Decoded(bands)); err != nil || floats[0] != 0.25 || floats[4] != 7 || floats[8] != -1 {
-		t.Errorf("got %v, %v", floats, err)
-	}
 	if err := c.Into(floats, transform.Decoded(m)); err == nil || !strings.Contains(err.Error(), "the image has 1 channel, Depth16 wants 3") {
 		t.Errorf("got %v", err)
 	}
@@ -176,13 +126,13 @@ func TestSingleImagesKeepTheirValues(t *testing.T) {
 func TestViewsOfDepth16HaveThePixelsOfTheirCrops(t *testing.T) {
 	ds := blobs(encoded(t, depthMap(60, 50)), deepFile(t, "tiff16-x1-orientation6.tif"))
 	left := []transform.Item{transform.Crop(1, 2, 5, 4), transform.Resize([2]int{6, 7}), transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{2})}
-	right := []transform.Item{transform.Crop(-3, 8, 9, 9), transform.RandomHorizontalFlip(1), transform.Apply(negative{}), transform.Crop(1, 1, 7, 7)}
-	both := images(t, ds, transform.Depth16(1, transform.Fill(9)), transform.Views(2, append(slices.Clone(left), transform.As("left"))...), transform.Views(1, append(slices.Clone(right), transform.As("right"))...),
-		transform.Views(1, transform.Crop(200, 200, 2, 2), transform.As("outside")))
+	right := []transform.Item{transform.Pad(3, transform.Fill(9)), transform.RandomHorizontalFlip(1), transform.Apply(negative{}), transform.Crop(1, 1, 7, 7)}
+	both := images(t, ds, transform.Depth16(1), transform.Views(2, append(slices.Clone(left), transform.As("left"))...), transform.Views(1, append(slices.Clone(right), transform.As("right"))...),
+		transform.Views(1, transform.Pad(9, transform.Fill(9)), transform.Crop(0, 0, 2, 2), transform.As("outside")))
 	for i := range ds.Len() {
 		s := datatest.Sample(t, both, i)
-		a := deepValues[float32](t, images(t, ds, append([]transform.Item{transform.Depth16(1, transform.Fill(9))}, left...)...), i)
-		b := deepValues[uint16](t, images(t, ds, append([]transform.Item{transform.Depth16(1, transform.Fill(9))}, right...)...), i)
+		a := deepValues[float32](t, images(t, ds, append([]transform.Item{transform.Depth16(1)}, left...)...), i)
+		b := deepValues[uint16](t, images(t, ds, append([]transform.Item{transform.Depth16(1)}, right...)...), i)
 		if !slices.Equal(dataset.ValuesOf[float32](s["left"]), append(slices.Clone(a), a...)) || !slices.Equal(dataset.ValuesOf[uint16](s["right"]), b) {
 			t.Errorf("sample %d: other values in views", i)
 		}
@@ -215,7 +165,7 @@ func TestCropsOfDepth16HaveThePixelsOfTheirCorners(t *testing.T) {
 // TestAnnotationsFollowDeepImages compares annotations with those of the same images in colours of
 // 8 bits.
 func TestAnnotationsFollowDeepImages(t *testing.T) {
-	list := []transform.Item{transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.Mask("mask", transform.Fill(255)),
+	list := []transform.Item{transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.Mask("mask", transform.Fill(255)),
 		transform.RandomZoomOut(0.5), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.Resize([2]int{60, 80}), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
 	want, got := images(t, scenes(t, 20), list...), images(t, scenes(t, 20), append([]transform.Item{transform.Depth16(3)}, list...)...)
 	for i := range 20 {
@@ -234,23 +184,6 @@ func TestAnnotationsFollowDeepImages(t *testing.T) {
 		if !bytes.Equal(dataset.ValuesOf[uint8](a["mask"]), dataset.ValuesOf[uint8](b["mask"])) {
 			t.Errorf("sample %d: masks differ", i)
 		}
-	}
-}
-
-func TestPlanesAreImages(t *testing.T) {
-	m := &transform.Planes{Channels: 3, Width: 2, Height: 1, Pix: []float32{0, 65535, 257, 1, 514, 2}, Dtype: dataset.Uint16}
-	if got := m.At(1, 0); got != (color.NRGBA64{65535, 1, 2, 65535}) {
-		t.Errorf("got %v", got)
-	}
-	if got := m.At(2, 0); got != (color.NRGBA64{A: 65535}) {
-		t.Errorf("outside it is %v", got)
-	}
-	grey := &transform.Planes{Channels: 1, Width: 1, Height: 1, Pix: []float32{0.2}}
-	if got := grey.At(0, 0); got != (color.NRGBA64{13107, 13107, 13107, 65535}) {
-		t.Errorf("got %v", got)
-	}
-	if _, err := png.Decode(bytes.NewReader(encoded(t, m))); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -275,7 +208,8 @@ func TestFailingImagesOfDecodersAreErrorsOfTheSample(t *testing.T) {
 		return &image.Gray16{Pix: make([]byte, 9), Stride: 16, Rect: image.Rect(0, 0, 8, 8)}, nil
 	}
 	config := func(io.Reader) (image.Config, error) { return image.Config{Width: 8, Height: 8}, nil }
-	x := images(t, blobs([]byte("OWN")), transform.Decoder("own", "OWN", decode, config), transform.Depth16(1), transform.CenterCrop(4))
+	image.RegisterFormat("own", "OWN", decode, config)
+	x := images(t, blobs([]byte("OWN")), transform.Depth16(1), transform.CenterCrop(4))
 	if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), "transform: decode: own: field \"image\": panic: runtime error") {
 		t.Errorf("got %v", err)
 	}
@@ -287,13 +221,13 @@ func TestFillThatTheDtypeHasNotIsAnErrorOfTheSample(t *testing.T) {
 		fill float64
 		want string
 	}{
-		{"tiff16-x1.tif", -1, "the image has uint16 values: want a Fill of Depth16 among them, not -1"},
+		{"tiff16-x1.tif", -1, "the image has uint16 values: want a Fill among them, not -1"},
 		{"tiff16-x1.tif", 65536, "not 65536"},
 		{"tiff16-x1.tif", 0.5, "not 0.5"},
 		{"tiff16-x1.tif", 65535, ""},
 		{"low-first.pfm", -0.5, ""},
 	} {
-		x := images(t, blobs(deepFile(t, test.file)), transform.Depth16(1, transform.Fill(test.fill)), transform.CenterCrop(40), transform.ToTensor())
+		x := images(t, blobs(deepFile(t, test.file)), transform.Depth16(1), transform.CenterCrop(40, transform.Fill(test.fill)), transform.ToTensor())
 		if _, err := dataset.At(t.Context(), x, 0); test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s with %v: got %v, want %q", test.file, test.fill, err, test.want)
 		}

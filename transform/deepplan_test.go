@@ -50,20 +50,21 @@ func TestDtypesOfDepth16(t *testing.T) {
 	check("float16", floats, func(v uint16, _ int) float32 { return dataset.ToF16(float32(v) * float32(1.0/65535)).Float32() })
 }
 
-func TestFillOfDepth16IsWhatIsOutside(t *testing.T) {
+func TestFillIsAmongTheValuesOfDepth16(t *testing.T) {
 	pix := []uint16{1000, 2000}
 	ds := arrays(t, dataset.Uint16, dataset.Shape{2, 1, 1}, dense.Bytes(pix))
 	for _, test := range []struct {
-		depth transform.Option
-		want  []uint16
+		fill []float64
+		want []uint16
 	}{
-		{transform.Depth16(2), []uint16{0, 1000, 0, 0, 2000, 0}},
-		{transform.Depth16(2, transform.Fill(65535)), []uint16{65535, 1000, 65535, 65535, 2000, 65535}},
-		{transform.Depth16(2, transform.Fill(7, 8)), []uint16{7, 1000, 7, 8, 2000, 8}},
+		{[]float64{0}, []uint16{0, 1000, 0, 0, 2000, 0}},
+		{[]float64{65535}, []uint16{65535, 1000, 65535, 65535, 2000, 65535}},
+		{[]float64{7, 8}, []uint16{7, 1000, 7, 8, 2000, 8}},
 	} {
-		for _, step := range []transform.Item{transform.Pad([2]int{1, 0}), transform.CenterCrop([2]int{1, 3}), transform.RandomCrop([2]int{1, 3}, transform.Padding(1, 0))} {
-			if got := deepValues[uint16](t, images(t, ds, test.depth, step, transform.PILToTensor()), 0); !slices.Equal(got, test.want) {
-				t.Errorf("%v, %v: got %v, want %v", test.depth, step, got, test.want)
+		fill := transform.Fill(test.fill...)
+		for _, step := range []transform.Item{transform.Pad([2]int{1, 0}, fill), transform.CenterCrop([2]int{1, 3}, fill), transform.RandomCrop([2]int{1, 3}, transform.Padding(1, 0), fill)} {
+			if got := deepValues[uint16](t, images(t, ds, transform.Depth16(2), step, transform.PILToTensor()), 0); !slices.Equal(got, test.want) {
+				t.Errorf("%v: got %v, want %v", step, got, test.want)
 			}
 		}
 	}
@@ -81,26 +82,24 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 	}{
 		{bands, []transform.Item{transform.Depth16(0)}, "Depth16(0): want 1 to 4096 channels"},
 		{bands, []transform.Item{transform.Depth16(3)}, "want 3 channels as Depth16 says: the shape (h, w, 3) or (3, h, w)"},
-		{bands, []transform.Item{transform.Depth16(12, transform.Fill(1, 2))}, "want a Fill per channel, or one for all"},
+		{bands, []transform.Item{depth, transform.Pad(1, transform.Fill(1, 2))}, "Pad(1, Fill(1, 2)): want a Fill per channel, or one for all"},
 		{bands, []transform.Item{depth, depth}, "must come only once"},
 		{bands, []transform.Item{depth, transform.Grayscale(1)}, "Grayscale(1): want 1 or 3 channels, not 12: the others are no colours"},
 		{bands, []transform.Item{depth, transform.RandomGrayscale(0.5)}, "RandomGrayscale(0.5): want 1 or 3 channels"},
 		{bands, []transform.Item{depth, transform.RandomPhotometricDistort(0.5)}, "RandomPhotometricDistort(0.5): want 1 or 3 channels"},
 		{bands, []transform.Item{depth, transform.RandAugment(2, 9)}, "RandAugment(2, 9): want 1 or 3 channels"},
 		{photo, []transform.Item{transform.Depth16(3), transform.RandAugment(2, 9, transform.Interpolation(transform.Bicubic))}, "want the Interpolation Nearest or Bilinear with Depth16"},
-		{photo, []transform.Item{transform.Depth16(3), transform.AugMix(transform.Fill(1, 2, 3))}, "want the Fill of Depth16 instead"},
-		{photo, []transform.Item{transform.Depth16(3, transform.Fill(1, 2, 3)), transform.Grayscale(1)}, "want a Fill of Depth16 for all channels"},
+		{photo, []transform.Item{transform.Depth16(3), transform.Grayscale(1), transform.Pad(1, transform.Fill(1, 2, 3))}, "want a Fill per channel, or one for all"},
 		{floats, []transform.Item{transform.Depth16(1), transform.RandomApply(0.5, transform.Grayscale(3)), transform.ToTensor()}, "must not be part of a random step"},
 		{floats, []transform.Item{transform.Depth16(1), transform.Grayscale(3), transform.ToTensor(), transform.Normalize([]float32{1, 2}, []float32{1})}, "the image has 3 channels"},
 		{bands, []transform.Item{depth, transform.JPEG(50, 90)}, "JPEG(50, 90): not with Depth16: it works with colours of 8 bits"},
 		{bands, []transform.Item{depth, transform.RandomApply(0.5, transform.JPEG(50, 90))}, "JPEG(50, 90): not with Depth16"},
-		{bands, []transform.Item{depth, transform.CenterCrop(4, transform.Fill(1, 2, 3))}, "want the Fill of Depth16 instead"},
 		{bands, []transform.Item{depth, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}, "the image has 12 channels"},
 		{bands, []transform.Item{depth, transform.ToTensor(), transform.ToDtype(dataset.Int32)}, "ToDtype(int32): want it without ToTensor"},
 		{bands, []transform.Item{depth, transform.ToDtype(dataset.Int64)}, "want dataset.Uint16, dataset.Int32, dataset.Float32"},
 		{bands, []transform.Item{depth, transform.BGR()}, "want 3 channels"},
 		{bands, []transform.Item{depth, transform.RandomRotation(0, 9, transform.Interpolation(transform.Bicubic))}, "want the Interpolation Nearest or Bilinear with Depth16"},
-		{bands, []transform.Item{depth, transform.ElasticTransform(50, 5, transform.Fill(1, 1, 1))}, "want the Fill of Depth16 instead"},
+		{bands, []transform.Item{depth, transform.ElasticTransform(50, 5, transform.Fill(1, 1, 1))}, "want a Fill per channel, or one for all"},
 		{bands, []transform.Item{depth, transform.ColorJitter(0.1, 0.1, 0.1, 0)}, "ColorJitter(0.1, 0.1, 0.1, 0): want 1 or 3 channels, not 12"},
 		{floats, []transform.Item{transform.Depth16(1), transform.ToDtype(dataset.Uint16)}, "uint16 does not hold its values"},
 		{floats, nil, "want uint8"},
@@ -114,9 +113,9 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 
 func TestDepth16PrintsItsPlan(t *testing.T) {
 	ds := arrays(t, dataset.Uint16, dataset.Shape{12, 9, 9}, make([]byte, 12*9*9*2))
-	got := fmt.Sprint(images(t, ds, transform.Depth16(12, transform.Fill(7)), transform.Resize(8), transform.CenterCrop(4), transform.ToTensor()))
+	got := fmt.Sprint(images(t, ds, transform.Depth16(12), transform.Resize(8), transform.CenterCrop(4), transform.ToTensor()))
 	want := `image uint16 (12, 9, 9) → image float32 (12, 4, 4)
-  decode    Depth16(12, Fill(7)), only the window that the steps need
+  decode    Depth16(12), only the window that the steps need
   resample  Resize(8), CenterCrop(4)
   store     ToTensor(), float32 CHW`
 	if got != want {

@@ -27,9 +27,9 @@ func detections() dataset.Dataset {
 
 func ExampleBoxes() {
 	ds, err := transform.Images(detections(),
-		transform.Boxes("boxes", transform.XYWH, transform.With("label")),
+		transform.Boxes("boxes", dataset.BoxesXYWH, transform.With("label")),
 		transform.Crop(0, 0, 100, 100), transform.Resize([2]int{50, 50}),
-		transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(transform.XYXY),
+		transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(dataset.BoxesXYXY),
 		transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)

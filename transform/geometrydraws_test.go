@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform/internal/engine"
@@ -32,7 +33,7 @@ func TestGeometryIsDrawnAsTorchvisions(t *testing.T) {
 	// lost by reading 200 of them.
 	most := math.Sqrt(-math.Log(0.5e-5)/2*(n+2000)/(n*2000)) + 0.5/200
 	for name, s := range steps {
-		p, err := compile(nil, []Item{Boxes("boxes", XYXY), s})
+		p, err := compile(nil, []Item{Boxes("boxes", dataset.BoxesXYXY), s})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,14 +7,10 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
-// An Image is what a [Transform] edits: pixels of red, green and blue with 8 bits
-// each. A Transform must not keep it after Apply returns.
-//
-// It implements [image/draw.Image], for code that works with that interface. Loops
-// over Pix are much faster.
+// An Image is what a [Transform] edits: pixels of red, green and blue with 8 bits each. It implements
+// [image/draw.Image]; loops over Pix are much faster.
 type Image struct {
 	// Pix holds 4 bytes per pixel: red, green, blue, and one that is ignored.
 	// The pixel in column x of row y begins at 4*(y*Width+x).
@@ -48,9 +44,8 @@ func (m *Image) Set(x, y int, c color.Color) {
 	p[0], p[1], p[2] = v.R, v.G, v.B
 }
 
-// Planes is an image with any number of channels, as float32 values: one plane after the
-// other. It is what a [SampleTransform] edits with [Depth16], and what a function of [Decoder] may return
-// for images of more than 8 bits or of more than 4 channels.
+// Planes is an image with any number of channels, as float32 values: one plane after the other. It is what a
+// [SampleTransform] edits with [Depth16].
 type Planes struct {
 	// Pix holds Channels·Height·Width values. That of channel c in column x of row y is
 	// Pix[(c*Height+y)*Width+x].
@@ -71,23 +66,4 @@ func (m *Planes) Plane(c int) []float32 {
 	}
 	n := m.Width * m.Height
 	return m.Pix[c*n : (c+1)*n : (c+1)*n]
-}
-
-// ColorModel is [color.NRGBA64Model].
-func (m *Planes) ColorModel() color.Model { return (*raster.Planes)(m).ColorModel() }
-
-// Bounds is the rectangle from (0, 0) to (Width, Height).
-func (m *Planes) Bounds() image.Rectangle { return (*raster.Planes)(m).Bounds() }
-
-// At is the colour of a pixel, for code that shows images. Channels 0, 1 and 2 are red, green and blue. With fewer
-// channels, the first one is grey. 0 is black, and the greatest number of Dtype, or 1.0, is white. Outside the image it
-// is black.
-func (m *Planes) At(x, y int) color.Color { return (*raster.Planes)(m).At(x, y) }
-
-// internally is an image as the packages below know it.
-func internally(m image.Image) image.Image {
-	if p, ok := m.(*Planes); ok {
-		return (*raster.Planes)(p)
-	}
-	return m
 }

@@ -38,36 +38,19 @@ type Pipeline struct {
 	program      *program.Program
 }
 
-// Images returns ds with the steps applied to its field "image", or to the field
-// that [Field] names. Masks, boxes and keypoints of the image move with it: those that the
-// dataset says are such ([dataset.Field.Kind]), and those that [Boxes], [Mask], [Masks] and
-// [KeyPoints] declare. All other fields stay as they are, and the plan lists them
-// ([Pipeline.String]). [Views] makes several results.
+// Images returns ds with the steps applied to its field "image", or to the field that [Field] names. Masks, boxes and
+// keypoints of the image move with it: those that the dataset says are such ([dataset.Field.Kind]), and those that
+// [Boxes], [Mask], [Masks] and [KeyPoints] declare. All other fields stay as they are.
 //
-// The field holds either files or pixels. Files are ragged uint8: JPEG, PNG, GIF,
-// WebP, BMP, TIFF or PNM, and packed photos (package packed), recognised by their
-// first bytes. Pixels are uint8 of shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or
-// 4 channels. A shape that could be both (h, w, c) and (c, h, w) is taken as
-// (h, w, c).
+// The field holds files or pixels. Files are ragged uint8: JPEG, PNG, GIF, WebP, BMP, TIFF or PNM, packed photos
+// (package packed), and formats that the program registers with package image. Pixels are uint8 of shape (h, w), (h,
+// w, c) or (c, h, w) with 1, 3 or 4 channels. Every image becomes RGB, as with PIL's convert("RGB"), unless [Depth16]
+// keeps its channels. The result is float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and uint8
+// (h, w, 3) without either.
 //
-// Every image becomes RGB, as with PIL's convert("RGB"): grey is repeated, alpha
-// is dropped, and an animation gives its first frame. As in PIL, values of 16-bit
-// grey images above 255 become 255, so most such images become white. [Depth16] keeps
-// such values and other channels. The result
-// is float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
-// uint8 (h, w, 3) without either. [ToDtype] makes float16 or bfloat16 of float32,
-// [Layout] sets the order of the dimensions, and [Grayscale] can reduce the 3
-// channels to 1.
-//
-// TIFF files are rotated by their orientation, as PIL does when it loads them.
-// For other formats the step [ExifTranspose] does that.
-//
-// A file that ends too early is an error, even if the steps need only its
-// beginning (see [AllowTruncated]). Damaged data is an error only if the steps
-// need it. An image that is too large is an error (see [MaxPixels]). The error of
-// a file in another format names the format and wraps [errors.ErrUnsupported].
-//
-// The error of Images itself joins everything that is wrong with the steps.
+// A file that ends too early is an error ([AllowTruncated]), and so is one that is too large ([MaxPixels]). The error
+// of a file in another format names the format and wraps [errors.ErrUnsupported]. The error of Images itself joins
+// everything that is wrong with the steps.
 func Images(ds dataset.Dataset, list ...Item) (*Pipeline, error) {
 	x, err := pipelineOf(ds, list)
 	if err != nil {

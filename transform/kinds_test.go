@@ -66,7 +66,7 @@ func sameSamples(t *testing.T, got, want dataset.Dataset) {
 
 func TestKindsMoveAsOptionsDo(t *testing.T) {
 	options := []transform.Item{
-		transform.Boxes("boxes", transform.XYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.Mask("mask"),
+		transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("label", "points")), transform.KeyPoints("points"), transform.Mask("mask"),
 	}
 	for _, steps := range [][]transform.Item{
 		{transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.RandomRotation(-20, 20), transform.Resize([2]int{40, 50}), transform.SanitizeBoundingBoxes()},
@@ -90,7 +90,7 @@ func TestKindsMoveAsOptionsDo(t *testing.T) {
 // TestResultsSayTheirKinds: a second pipeline moves what the first one has made.
 func TestResultsSayTheirKinds(t *testing.T) {
 	flip := transform.RandomHorizontalFlip(1)
-	once, err := transform.Images(saying(scenes(t, 3)), transform.CenterCrop(40), transform.ConvertBoundingBoxFormat(transform.CXCYWH))
+	once, err := transform.Images(saying(scenes(t, 3)), transform.CenterCrop(40), transform.ConvertBoundingBoxFormat(dataset.BoxesCXCYWH))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,11 +164,11 @@ func TestKindsThatCannotMoveAreErrors(t *testing.T) {
 		spec dataset.Spec
 		list []transform.Item
 	}{
-		`Boxes("more", XYXY): must come only once: field "boxes" holds boxes, too`:   {dataset.Spec{image, boxes, more}, nil},
-		`Mask("mask"): want dataset.Uint8, dataset.Uint16, dataset.Int32`:            {dataset.Spec{image, soft}, nil},
-		`Mask("ids", Dtype(uint8)): SegmentIDs want Dtype(dataset.Int32)`:            {dataset.Spec{image, ids}, []transform.Item{transform.Mask("ids", transform.Dtype(dataset.Uint8))}},
-		`ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints, which belong to`: {dataset.Spec{file, boxes}, []transform.Item{transform.ExifTranspose()}},
-		`FiveCrop(2): not with Boxes, Mask, Masks or KeyPoints`:                      {dataset.Spec{image, boxes}, []transform.Item{transform.FiveCrop(2)}},
+		`Boxes("more", boxes xyxy): must come only once: field "boxes" holds boxes, too`: {dataset.Spec{image, boxes, more}, nil},
+		`Mask("mask"): want dataset.Uint8, dataset.Uint16, dataset.Int32`:                {dataset.Spec{image, soft}, nil},
+		`Mask("ids", Dtype(uint8)): SegmentIDs want Dtype(dataset.Int32)`:                {dataset.Spec{image, ids}, []transform.Item{transform.Mask("ids", transform.Dtype(dataset.Uint8))}},
+		`ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints, which belong to`:     {dataset.Spec{file, boxes}, []transform.Item{transform.ExifTranspose()}},
+		`FiveCrop(2): not with Boxes, Mask, Masks or KeyPoints`:                          {dataset.Spec{image, boxes}, []transform.Item{transform.FiveCrop(2)}},
 	} {
 		ds := dataset.Func(1, c.spec, func(context.Context, int, dataset.Slot) error { return nil })
 		if _, err := transform.Images(ds, append(c.list, transform.CenterCrop(2))...); err == nil || !strings.Contains(err.Error(), want) {
@@ -219,7 +219,7 @@ func TestThePlanListsWhatPassesThrough(t *testing.T) {
 	crop := transform.CenterCrop(8)
 	for want, got := range map[string]string{
 		"  pass on   label int64 (n), mask uint8 (n)": last(transform.Images(scenes(t, 1),
-			transform.Boxes("boxes", transform.XYXY, transform.With("points")), crop)),
+			transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("points")), crop)),
 		"  pass on   label int64 (n), points float32 (n, 2, 3)": last(transform.Images(scenes(t, 1),
 			transform.Mask("mask"), transform.Apply(step(nil), "boxes"), crop)),
 		"  store     uint8 HWC": last(transform.Images(withField(fieldOfBytes("mask"), nil), transform.Mask("mask"), transform.CenterCrop(2))),

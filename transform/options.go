@@ -9,8 +9,7 @@ import (
 )
 
 // An Option is a keyword argument of a step, such as [Interpolation], or a setting of [Images] and [Compile], such as
-// [MaxPixels]. The documentation of a step lists its options with their defaults. An option that a step does not have, one
-// that is given twice and one that is out of range are errors of Images and Compile, which name the step and the option.
+// [MaxPixels]. An option that a step does not have is an error of Images and Compile that names both.
 type Option struct{ c *program.Call }
 
 func (o Option) item() {}
@@ -40,28 +39,22 @@ func calls(options []Option) []*program.Call {
 	return all
 }
 
-// Interpolation is the filter with which a step resamples, torchvision's interpolation. The default is [Bilinear] for
-// resizes, [RandomPerspective], [ElasticTransform] and [AugMix], and [Nearest] for [RandomRotation], [RandomAffine],
-// [RandAugment], [TrivialAugmentWide] and [AutoAugment], as in torchvision. Steps other than resizes take Nearest,
-// Bilinear and [Bicubic], and do not antialias.
+// Interpolation is the filter with which a step resamples, torchvision's interpolation. Steps other than resizes take
+// [Nearest], [Bilinear] and [Bicubic], and do not antialias.
 func Interpolation(f Filter) Option { return optionOf(program.Interpolation, resize.Filter(f)) }
 
-// MaxSize is the greatest length of the longer side, in pixels, for [Resize] with one number and
-// [RandomShortestSize]. By default there is none.
+// MaxSize is the greatest length of the longer side, in pixels, for [Resize] with one number and [RandomShortestSize].
 func MaxSize(n int) Option { return optionOf(program.MaxSize, n) }
 
-// Scale is from which range a step draws: the area of [RandomResizedCrop] and of [RandomErasing], and the width and
-// height of [RandomIoUCrop], as parts of the image's; the factor by which [RandomAffine] enlarges, and that of
-// [ScaleJitter].
+// Scale is the range of an area or of sides, as parts of the image's, or of a factor: the step says which.
 func Scale(least, greatest float64) Option { return optionOf(program.Scale, least, greatest) }
 
-// Ratio is the range of a part's width over its height for [RandomResizedCrop] and [RandomIoUCrop], and of height
-// over width for [RandomErasing].
+// Ratio is the range of a part's width over its height, for [RandomErasing] of height over width.
 func Ratio(least, greatest float64) Option { return optionOf(program.Ratio, least, greatest) }
 
 // Fill is the colour of what was outside of the image, from 0 to 255: one number for red, green and blue, or one for
-// each. The default is black. For [Mask] and [Masks] it is the number of such pixels, and for [Depth16] their value,
-// one for all channels or one per channel, on the scale of the stored values.
+// each. With [Depth16] it has one number for all channels or one per channel, on the scale of the stored values. For
+// [Mask] and [Masks] it is the number of such pixels. The default is 0.
 func Fill(values ...float64) Option { return optionOf(program.Fill, figures.Anys(values)...) }
 
 // PaddingMode says how [Pad] and the padding of [RandomCrop] are filled. The default is [Constant].
@@ -70,51 +63,34 @@ func PaddingMode(m PadMode) Option { return optionOf(program.PaddingMode, raster
 // Padding pads the image before [RandomCrop]. Its widths are those of [Pad].
 func Padding(widths ...int) Option { return optionOf(program.Padding, figures.Anys(widths)...) }
 
-// PadIfNeeded pads images that are smaller than a [RandomCrop]. As in torchvision, each of the two sides gets as many
+// PadIfNeeded pads images that are smaller than a [RandomCrop]: as in torchvision, each of the two sides gets as many
 // pixels as are missing in all.
 func PadIfNeeded() Option { return optionOf(program.PadIfNeeded) }
 
-// Floor rounds the corner of a [CenterCrop] down to a whole pixel, as Hugging Face's transformers does. Where an odd
-// number of pixels is missing, one more is added at the top or left.
+// Floor rounds the corner of a [CenterCrop] down to a whole pixel, as Hugging Face's transformers does.
 func Floor() Option { return optionOf(program.Floor) }
 
 // Expand makes the result of [RandomRotation] large enough for the whole rotated image, so its size varies.
 func Expand() Option { return optionOf(program.Expand) }
 
-// Center is the point, in pixels from the upper left corner, that stays where it is in [RandomRotation] and, but for
-// Translate, in [RandomAffine]. The default is the image's centre.
+// Center is the point, in pixels from the upper left corner, around which [RandomRotation] and [RandomAffine] turn.
 func Center(x, y float64) Option { return optionOf(program.Center, x, y) }
 
 // Translate moves the image of [RandomAffine] by up to x of its width and y of its height, each from 0 to 1, to both
 // sides. The default is 0.
 func Translate(x, y float64) Option { return optionOf(program.Translate, x, y) }
 
-// Shear is the angles in degrees by which [RandomAffine] shears: parallel to the x axis between the first and the
-// second, and parallel to the y axis between a third and a fourth. The default is 0.
+// Shear is the angles in degrees by which [RandomAffine] shears: along the x axis between the first and the second,
+// and along the y axis between a third and a fourth.
 func Shear(degrees ...float64) Option { return optionOf(program.Shear, figures.Anys(degrees)...) }
 
 // Sigma is the range from which [GaussianBlur] draws its standard deviation, in pixels. The default is 0.1 to 2.
 func Sigma(least, greatest float64) Option { return optionOf(program.Sigma, least, greatest) }
 
-// Brightness is the range of a factor of [RandomPhotometricDistort]. The default is 0.875 to 1.125.
-func Brightness(least, greatest float64) Option { return optionOf(program.Brightness, least, greatest) }
-
-// Contrast is the range of a factor of [RandomPhotometricDistort]. The default is 0.5 to 1.5.
-func Contrast(least, greatest float64) Option { return optionOf(program.Contrast, least, greatest) }
-
-// Saturation is the range of a factor of [RandomPhotometricDistort]. The default is 0.5 to 1.5.
-func Saturation(least, greatest float64) Option { return optionOf(program.Saturation, least, greatest) }
-
-// Hue is the range by which [RandomPhotometricDistort] rotates hue, in parts of the colour circle, within -0.5 to
-// 0.5. The default is -0.05 to 0.05.
-func Hue(least, greatest float64) Option { return optionOf(program.Hue, least, greatest) }
-
-// Value is what [RandomErasing] writes: one number per channel, or one for all. The default is 0. It cannot be
-// combined with [RandomValue].
+// Value is what [RandomErasing] writes: one number per channel, or one for all.
 func Value(v ...float64) Option { return optionOf(program.Value, figures.Anys(v)...) }
 
-// RandomValue makes [RandomErasing] write random numbers from the standard normal distribution, torchvision's
-// value="random". It cannot be combined with [Value].
+// RandomValue makes [RandomErasing] write random numbers from the standard normal distribution: value="random".
 func RandomValue() Option { return optionOf(program.RandomValue) }
 
 // NumMagnitudeBins is the number of magnitudes of [RandAugment] and [TrivialAugmentWide]. The default is 31.
@@ -136,17 +112,15 @@ func Alpha(a float64) Option { return optionOf(program.Alpha, a) }
 // AllOps says whether [AugMix] uses brightness, colour, contrast and sharpness. The default is true.
 func AllOps(all bool) Option { return optionOf(program.AllOps, all) }
 
-// P sets how probable each step of [RandomChoice] is compared with the others: one number per step, 0 or more. They
-// need not add up to 1. The default are equal ones.
+// P sets how probable each step of [RandomChoice] is compared with the others: one number per step, 0 or more.
 func P(p ...float64) Option { return optionOf(program.P, figures.Anys(p)...) }
 
 // SideRange is how many times as wide and high as the image the canvas of [RandomZoomOut] is. Both numbers are from 1
 // to 1048576. The default is 1 to 4.
 func SideRange(least, greatest float64) Option { return optionOf(program.SideRange, least, greatest) }
 
-// SamplerOptions are the least IoUs of which [RandomIoUCrop] draws one: 1 or more leaves the image as it is. The
-// default is 0, 0.1, 0.3, 0.5, 0.7, 0.9, 1. Without an option of 1, an image stays as it is after 1000 options for
-// which no part was found, where torchvision would go on.
+// SamplerOptions are the least IoUs of which [RandomIoUCrop] draws one: 1 or more leaves the image as it is. Without
+// such an option, an image stays as it is after 1000 options for which no part was found.
 func SamplerOptions(ious ...float64) Option {
 	return optionOf(program.SamplerOptions, figures.Anys(ious)...)
 }
@@ -179,17 +153,14 @@ func Fields(image, label string) Option {
 // The default is 1.
 func Probability(p float64) Option { return optionOf(program.Probability, p) }
 
-// Dtype is that of the result of [Mask] and [Masks]: dataset.Uint8, which is the default, dataset.Uint16 or
-// dataset.Int32 for numbers above 255, or dataset.Int64, as PyTorch's losses take class numbers. A file with 16 bits
-// per pixel is an error where the result is uint8.
+// Dtype is that of the result of [Mask] and [Masks]: dataset.Uint8, dataset.Uint16, dataset.Int32, or dataset.Int64,
+// as PyTorch's losses take class numbers.
 func Dtype(dt dataset.Dtype) Option { return optionOf(program.Dtype, dt) }
 
-// SegmentIDs says that the files of [Mask] are PNG files in colour that hold a number of 24 bits per pixel, red +
-// 256·green + 65536·blue: the segments of COCO's panoptic annotations. [Dtype] must be dataset.Int32 or
-// dataset.Int64.
+// SegmentIDs says that the files of [Mask] are PNG files in colour that hold a number per pixel, red + 256·green +
+// 65536·blue: the segments of COCO's panoptic annotations.
 func SegmentIDs() Option { return optionOf(program.SegmentIDs) }
 
 // With names the ragged fields that have a row per element of the field of [Boxes] or [KeyPoints]: labels, areas,
-// keypoints of the same objects. What removes elements removes their rows too, and a sample with another number of
-// rows is an error.
+// keypoints of the same objects. What removes elements removes their rows too.
 func With(fields ...string) Option { return optionOf(program.Rows, program.Texts(fields...)...) }

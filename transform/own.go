@@ -62,10 +62,9 @@ func divide(items []Item) (steps, options []*program.Call, err error) {
 	return steps, options, err
 }
 
-// A Transform edits one image. All workers call it at the same time, so it must
-// not change its own fields. It takes its random numbers from r. In a loader they
-// depend only on the seed, the epoch and the sample's place in the sampler's
-// global order. In a [Compiled] they depend only on [Source.Seed].
+// A Transform edits one image, which it must not keep. All workers call it at the same time, so it must not change its
+// own fields. It takes its random numbers from r, which depend only on the seed, the epoch and the sample's place in
+// the global order, or on [Source.Seed].
 type Transform interface {
 	Apply(img *Image, r *rand.Rand) error
 }

@@ -35,7 +35,7 @@ func numbered(n int) dataset.Dataset {
 }
 
 var numberedMasks = []transform.Item{
-	transform.Mask("mask", transform.Fill(90), transform.Dtype(dataset.Int64)), transform.Boxes("boxes", transform.XYXY), transform.Masks("planes", transform.Fill(80)),
+	transform.Mask("mask", transform.Fill(90), transform.Dtype(dataset.Int64)), transform.Boxes("boxes", dataset.BoxesXYXY), transform.Masks("planes", transform.Fill(80)),
 }
 
 func withMasks(steps ...transform.Item) []transform.Item {

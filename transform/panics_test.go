@@ -78,9 +78,9 @@ func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
 		{want: "transform: transform_test.unlucky: field \"views\": ",
 			ds: twoFields(), steps: []transform.Item{photo, transform.Views(2, transform.Apply(unlucky{}), transform.As("views"))}},
 		{want: "transform: decode: plain: field \"photo\": ",
-			ds: plainFiles(), steps: []transform.Item{photo, plainDecoder, transform.CenterCrop(1)}, panic: "66"},
+			ds: plainFiles(), steps: []transform.Item{photo, transform.CenterCrop(1)}, panic: "66"},
 		{want: "transform: decode: plain: field \"photo\": ",
-			ds: plainFiles(), steps: []transform.Item{photo, plainDecoder, transform.Depth16(4), transform.CenterCrop(1)}, panic: "66"},
+			ds: plainFiles(), steps: []transform.Item{photo, transform.Depth16(4), transform.CenterCrop(1)}, panic: "66"},
 	} {
 		images, err := transform.Images(c.ds, c.steps...)
 		if err != nil {
@@ -153,13 +153,13 @@ func TestPanicsInCompileAreErrors(t *testing.T) {
 	if err := deep.IntoBytes(make([]byte, 6), transform.Decoded(short)); !errors.As(err, &p) {
 		t.Errorf("got %v, want the panic of an image without pixels", err)
 	}
-	own, err := transform.Compile(transform.Apply(unlucky{}), transform.Decoder("eof", "EOF", neverDecoded, panickingConfig), transform.Resize([2]int{1, 1}))
+	own, err := transform.Compile(transform.Apply(unlucky{}), transform.Resize([2]int{1, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, from := range map[string]transform.Source{
 		`transform: transform_test.unlucky: field "image": panic: unlucky`: transform.RGB([]uint8{2, 2, 2}, 1, 1),
-		`transform: decode: eof: field "image": panic: EOF`:                transform.File([]byte("EOF")),
+		`transform: decode: registered format: field "image": panic: EOF`:  transform.File([]byte("EOF")),
 	} {
 		if err := own.IntoBytes(make([]byte, 3), from); err == nil || firstLine(err) != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -169,6 +169,8 @@ func TestPanicsInCompileAreErrors(t *testing.T) {
 		}
 	}
 }
+
+func init() { image.RegisterFormat("eof", "EOF", neverDecoded, panickingConfig) }
 
 func neverDecoded(io.Reader) (image.Image, error)     { panic("not reached") }
 func panickingConfig(io.Reader) (image.Config, error) { panic(io.EOF) }

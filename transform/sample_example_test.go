@@ -39,7 +39,7 @@ func ExampleApply_sample() {
 		return nil
 	})
 	images, err := transform.Images(ds,
-		transform.Boxes("faces", transform.XYXY), transform.Crop(1, 1, 3, 5),
+		transform.Boxes("faces", dataset.BoxesXYXY), transform.Crop(1, 1, 3, 5),
 		transform.Apply(anonymous{}, "faces"), transform.Grayscale(1), transform.PILToTensor())
 	if err != nil {
 		log.Fatal(err)

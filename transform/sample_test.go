@@ -47,7 +47,7 @@ func TestOwnStepSeesFieldsAsEarlierStepsLeaveThem(t *testing.T) {
 		label[0]++
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
+	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", dataset.BoxesXYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
 		transform.Apply(paint, "boxes", "label"), transform.RandomHorizontalFlip(1))
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 	}
 	for want, inner := range map[string]transform.Item{
 		`transform: Views(2, …): step of "x": the dataset has no field "x"`: transform.Apply(paint, "x"),
-		`Views(2, …): has no option Decoder`:                                plainDecoder,
+		`Views(2, …): has no option MaxPixels`:                              transform.MaxPixels(9),
 	} {
 		if _, err := transform.Images(boxedImage(), transform.Views(2, inner, transform.Crop(0, 0, 1, 2))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
@@ -100,7 +100,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 	bad := errors.New("bad sample")
 	none := step(func(*transform.Sample, *rand.Rand) error { return nil })
-	boxes := transform.Boxes("boxes", transform.XYXY)
+	boxes := transform.Boxes("boxes", dataset.BoxesXYXY)
 	for _, c := range []struct {
 		steps []transform.Item
 		want  string

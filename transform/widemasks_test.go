@@ -204,7 +204,7 @@ func FuzzAnnotations(f *testing.F) {
 		return nil
 	})
 	open := func(options ...transform.Option) dataset.Reader {
-		return datatest.Open(f, images(f, given, transform.Boxes("boxes", transform.XYXY, transform.With("label")),
+		return datatest.Open(f, images(f, given, transform.Boxes("boxes", dataset.BoxesXYXY, transform.With("label")),
 			transform.Mask("mask", append(options, transform.Dtype(dataset.Int32))...),
 			transform.RandomIoUCrop(), transform.RandomApply(0.5, transform.ElasticTransform(20, 2)), transform.RandomRotation(-90, 90),
 			transform.Resize([2]int{12, 11}), transform.SanitizeBoundingBoxes()))

@@ -30,7 +30,7 @@ func opened(t *testing.T, x *Pipeline) (*engine.Reader, dataset.Slot) {
 
 func TestAnIoUCropDecodesOnlyItsWindow(t *testing.T) {
 	c := torchCase{W: 300, H: 200, boxes: []float32{30, 40, 130, 150, 200, 20, 280, 90}, points: []float32{0, 0}}
-	x, err := Images(c.dataset(), Boxes("boxes", XYXY), KeyPoints("points"), RandomIoUCrop(), Sizes("size"), Ragged())
+	x, err := Images(c.dataset(), Boxes("boxes", dataset.BoxesXYXY), KeyPoints("points"), RandomIoUCrop(), Sizes("size"), Ragged())
 	if err != nil {
 		t.Fatal(err)
 	}

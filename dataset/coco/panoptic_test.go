@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -76,7 +77,7 @@ func TestSegmentsHaveTheIDsOfTheirFiles(t *testing.T) {
 	if c := ds.Categories(); len(c) != 3 || !c[1].Thing || c[2].Thing {
 		t.Errorf("categories %v", c)
 	}
-	images, err := transform.Images(ds, transform.ConvertBoundingBoxFormat(transform.XYXY), transform.Ragged(), transform.Sizes("size"))
+	images, err := transform.Images(ds, transform.ConvertBoundingBoxFormat(dataset.BoxesXYXY), transform.Ragged(), transform.Sizes("size"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,11 +104,11 @@ func TestTransformMovesKeyPointsWithTheirBoxes(t *testing.T) {
 			}
 		}
 	}
-	ds, err := transform.Images(people, transform.ConvertBoundingBoxFormat(transform.XYXY), transform.CenterCrop(9))
+	ds, err := transform.Images(people, transform.ConvertBoundingBoxFormat(dataset.BoxesXYXY), transform.CenterCrop(9))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `move      Boxes("boxes", XYWH, With("label", "area", "crowd", "id", "keypoints"))
+	const want = `move      Boxes("boxes", boxes xywh, With("label", "area", "crowd", "id", "keypoints"))
   move      KeyPoints("keypoints")
 `
 	if got := ds.String(); !strings.Contains(got, want) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/voc"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
@@ -33,7 +34,7 @@ func TestTransformRemovesObjectsOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	ds, err := transform.Images(photos,
-		transform.Crop(80, 20, 50, 40), transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(transform.XYWH), transform.ToTensor())
+		transform.Crop(80, 20, 50, 40), transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(dataset.BoxesXYWH), transform.ToTensor())
 	if err != nil {
 		t.Fatal(err)
 	}

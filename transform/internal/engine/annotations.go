@@ -23,7 +23,7 @@ type Annotations struct {
 	spec     dataset.Spec // of the dataset
 	dst      dataset.Slot
 	W, H     int // the image's size now
-	format   BoxFormat
+	format   dataset.Kind
 	Box      []float32
 	kept     []int32 // which boxes of the sample are left
 	outside  []int32 // boxes that RandomIoUCrop empties
@@ -134,7 +134,7 @@ func (a *Annotations) shift(x, y float32) {
 	for b := a.Box; len(b) >= 4; b = b[4:] {
 		b[0] += x
 		b[1] += y
-		if a.format == XYXY {
+		if a.format == dataset.BoxesXYXY {
 			b[2] += x
 			b[3] += y
 		}
@@ -182,11 +182,11 @@ func (a *Annotations) Flip(vertical bool) {
 	size := float32(n)
 	for b := a.Box; len(b) >= 4; b = b[4:] {
 		switch a.format {
-		case XYXY:
+		case dataset.BoxesXYXY:
 			b[axis], b[axis+2] = -(b[axis+2] - size), -(b[axis] - size)
-		case XYWH:
+		case dataset.BoxesXYWH:
 			b[axis] = -(float32(b[axis]+b[axis+2]) - size)
-		case CXCYWH:
+		case dataset.BoxesCXCYWH:
 			b[axis] = -(b[axis] - size)
 		}
 	}
@@ -220,7 +220,7 @@ func (a *Annotations) Follow(m *raster.Mapping, w, h int) error {
 	}
 	forward := m.Inverted()
 	a.carry(forward.OfPoint, forward.OfPoint, w, h)
-	err := a.warpMasks(w, h, func(to, from *raster.Image, fill [3]uint8) {
+	err := a.warpMasks(w, h, func(to, from *raster.Image, fill raster.Fill) {
 		raster.Warp(to, from, m, raster.Painter{Filter: resize.Nearest, Fill: fill})
 	})
 	a.W, a.H = w, h
@@ -252,7 +252,7 @@ func (a *Annotations) carry(corner, point func(x, y float32) (float32, float32),
 
 // warpMasks makes the masks as they are now, and paints them again with w×h pixels. Numbers
 // of up to 24 bits are in red, green and blue, so paint must not mix them.
-func (a *Annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fill [3]uint8)) error {
+func (a *Annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fill raster.Fill)) error {
 	if len(a.masks) == 0 {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (a *Annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fil
 	before, after := a.W*a.H, w*h
 	for k := range a.masks {
 		s, fill := &a.masks[k], a.Layout.Masks[k].Outside
-		colour := [3]uint8{uint8(fill), uint8(fill >> 8)}
+		colour := raster.Fill{Colour: [3]uint8{uint8(fill), uint8(fill >> 8)}}
 		if err := a.checkPlanes(s.n, max(before, after)); err != nil {
 			return err
 		}
@@ -309,7 +309,7 @@ func (a *Annotations) Displace(f *raster.Field) error {
 	}
 	ceil := func(v float32) float32 { return float32(math.Ceil(float64(v))) }
 	a.carry(func(x, y float32) (float32, float32) { return at(ceil(x), ceil(y)) }, at, w, h)
-	err := a.warpMasks(w, h, func(to, from *raster.Image, fill [3]uint8) {
+	err := a.warpMasks(w, h, func(to, from *raster.Image, fill raster.Fill) {
 		f.Paint(to, from, raster.Painter{Filter: resize.Nearest, Fill: fill})
 	})
 	a.Moved.Begin()

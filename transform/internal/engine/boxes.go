@@ -3,34 +3,18 @@ package engine
 import (
 	"image"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
-
-// A BoxFormat says what the four numbers of a box are.
-type BoxFormat uint8
-
-// The formats, with torchvision's names.
-const (
-	XYXY BoxFormat = iota
-	XYWH
-	CXCYWH
-)
-
-// String is torchvision's name of the format.
-func (f BoxFormat) String() string {
-	names := [...]string{"XYXY", "XYWH", "CXCYWH"}
-	if int(f) < len(names) {
-		return names[f]
-	}
-	return "unknown"
-}
 
 // toXYXY converts a box of any format, with torchvision's arithmetic.
-func toXYXY(b [4]float32, f BoxFormat) [4]float32 {
+func toXYXY(b [4]float32, f dataset.Kind) [4]float32 {
 	switch f {
-	case XYWH:
+	case dataset.BoxesXYWH:
 		b[2] += b[0]
 		b[3] += b[1]
-	case CXCYWH:
+	case dataset.BoxesCXCYWH:
 		b[0] -= b[2] / 2
 		b[1] -= b[3] / 2
 		b[2] += b[0]
@@ -40,12 +24,12 @@ func toXYXY(b [4]float32, f BoxFormat) [4]float32 {
 }
 
 // fromXYXY is the inverse of toXYXY.
-func fromXYXY(b [4]float32, f BoxFormat) [4]float32 {
+func fromXYXY(b [4]float32, f dataset.Kind) [4]float32 {
 	switch f {
-	case XYWH:
+	case dataset.BoxesXYWH:
 		b[2] -= b[0]
 		b[3] -= b[1]
-	case CXCYWH:
+	case dataset.BoxesCXCYWH:
 		b[2] -= b[0]
 		b[3] -= b[1]
 		b[0] = (float32(b[0]*2) + b[2]) / 2
@@ -55,15 +39,15 @@ func fromXYXY(b [4]float32, f BoxFormat) [4]float32 {
 }
 
 // convertBox changes the format of a box, with torchvision's arithmetic.
-func convertBox(b [4]float32, from, to BoxFormat) [4]float32 {
+func convertBox(b [4]float32, from, to dataset.Kind) [4]float32 {
 	switch {
 	case from == to:
 		return b
-	case from == XYWH && to == CXCYWH:
+	case from == dataset.BoxesXYWH && to == dataset.BoxesCXCYWH:
 		b[0] += b[2] / 2
 		b[1] += b[3] / 2
 		return b
-	case from == CXCYWH && to == XYWH:
+	case from == dataset.BoxesCXCYWH && to == dataset.BoxesXYWH:
 		b[0] -= b[2] / 2
 		b[1] -= b[3] / 2
 		return b
@@ -98,7 +82,7 @@ func (a *Annotations) ClampBoxes() {
 }
 
 // Convert changes the format of the boxes.
-func (a *Annotations) Convert(to BoxFormat) {
+func (a *Annotations) Convert(to dataset.Kind) {
 	for b := a.Box; len(b) >= 4; b = b[4:] {
 		v := convertBox([4]float32(b), a.format, to)
 		copy(b, v[:])
@@ -161,7 +145,7 @@ func (a *Annotations) RemoveEmpty() {
 	}
 	n := 0
 	for k := range len(a.Box) / 4 {
-		if b := convertBox([4]float32(a.Box[4*k:]), a.format, XYWH); b[2] > 0 && b[3] > 0 {
+		if b := convertBox([4]float32(a.Box[4*k:]), a.format, dataset.BoxesXYWH); b[2] > 0 && b[3] > 0 {
 			a.keep(n, k)
 			n++
 		}
@@ -234,7 +218,7 @@ func (s IouCrop) Move(e *Engine, r *rand.Rand) error {
 			a.outside = append(a.outside, int32(k))
 		}
 	}
-	if err := e.Crop(part, [3]uint8{}); err != nil {
+	if err := e.Crop(part, raster.Fill{}); err != nil {
 		return err
 	}
 	for _, k := range a.outside {

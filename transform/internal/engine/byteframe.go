@@ -100,11 +100,11 @@ func (f *ByteFrame) Draw(v *view, w, h int) {
 // rowOf writes row y of the canvas to dst.
 func (f *ByteFrame) rowOf(v *view, dst []byte, y int) {
 	if y < v.at.Min.Y || y >= v.at.Max.Y {
-		raster.FillRow(dst, v.fill)
+		raster.FillRow(dst, v.fill.Colour)
 		return
 	}
 	if v.at.Min.X > 0 || v.at.Max.X < v.Canvas.X {
-		raster.FillRow(dst, v.fill)
+		raster.FillRow(dst, v.fill.Colour)
 	}
 	resize.Vertical(dst[4*v.at.Min.X:4*v.at.Max.X], f.mid, f.stride, f.y, y-v.at.Min.Y)
 }

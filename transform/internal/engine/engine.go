@@ -79,7 +79,7 @@ type frame interface {
 // newFrame is memory for images of a program.
 func newFrame(p *Plan) frame {
 	if d := p.Deep; d != nil {
-		return &floatFrame{stored: d.Channels, Floats: raster.Floats{Planes: raster.Planes{Channels: d.Channels}, Fill: d.Fill}}
+		return &floatFrame{stored: d.Channels, Floats: raster.Floats{Planes: raster.Planes{Channels: d.Channels}}, fills: &d.Fills}
 	}
 	return &ByteFrame{pillow: p.Pillow}
 }
@@ -124,7 +124,7 @@ func (i Impossible) Error() string {
 }
 
 // Crop adds cutting out r to the view. R may reach beyond the image.
-func (e *Engine) Crop(r image.Rectangle, fill [3]uint8) error {
+func (e *Engine) Crop(r image.Rectangle, fill raster.Fill) error {
 	if !e.View.canCrop(r, fill) {
 		if err := e.Render(); err != nil {
 			return err

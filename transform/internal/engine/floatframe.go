@@ -16,7 +16,8 @@ import (
 // A floatFrame is a frame of the values of Depth16: planes of float32.
 type floatFrame struct {
 	raster.Floats
-	stored int // the channels of the files or arrays
+	stored int          // the channels of the files or arrays
+	fills  *[][]float32 // of all steps
 
 	x, y   resize.FloatWeights
 	window []float32
@@ -55,9 +56,11 @@ func (f *floatFrame) Open(e *Engine) error {
 // checkFill checks that the dtype has the values of the fill.
 func (f *floatFrame) checkFill() error {
 	kind := raster.DepthOf(f.Dtype)
-	for _, v := range f.Fill {
-		if kind.Whole && !(v >= kind.Least && v <= kind.Most && v == float32(math.Trunc(float64(v)))) {
-			return fmt.Errorf("transform: the image has %s values: want a Fill of Depth16 among them, not %v", f.Dtype, v)
+	for _, fill := range *f.fills {
+		for _, v := range fill {
+			if kind.Whole && !(v >= kind.Least && v <= kind.Most && v == float32(math.Trunc(float64(v)))) {
+				return fmt.Errorf("transform: the image has %s values: want a Fill among them, not %v", f.Dtype, v)
+			}
 		}
 	}
 	return nil
@@ -124,7 +127,7 @@ func (f *floatFrame) Draw(v *view, w, h int) {
 // rowOf writes row y of channel c of the canvas.
 func (f *floatFrame) rowOf(v *view, dst []float32, c, y int) {
 	if y < v.at.Min.Y || y >= v.at.Max.Y || v.at.Min.X > 0 || v.at.Max.X < v.Canvas.X {
-		fillFloats(dst, f.Filling(c))
+		fillFloats(dst, v.fill.Of(c))
 	}
 	if y < v.at.Min.Y || y >= v.at.Max.Y {
 		return

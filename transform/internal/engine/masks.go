@@ -14,7 +14,7 @@ import (
 // A Layout says where the annotations are in a slot.
 type Layout struct {
 	Boxes  int // -1: none
-	Format BoxFormat
+	Format dataset.Kind
 	Rows   []int // fields with a row per box
 	Points []PointsAt
 	Masks  []MaskAt

@@ -7,17 +7,16 @@ import (
 
 	"github.com/penstock-go/penstock/internal/codec/tiff"
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/transform/internal/source"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A Plan is what becomes of an image: operations in order, and how the last image is stored.
 type Plan struct {
-	Field   string // of the images
-	Limit   int    // the most pixels that an image may have
-	Pillow  int    // the version of Pillow whose resizing this is
-	Cut     bool   // JPEG files may end too early
-	Upright bool   // images are rotated by their orientation
-	Formats []source.Format
+	Field   string       // of the images
+	Limit   int          // the most pixels that an image may have
+	Pillow  int          // the version of Pillow whose resizing this is
+	Cut     bool         // JPEG files may end too early
+	Upright bool         // images are rotated by their orientation
 	Codecs  []tiff.Codec // that Decompressor has added
 	Deep    *DeepPlan    // with Depth16; otherwise nil
 	Ops     []Operation
@@ -53,7 +52,7 @@ func (c *Crops) show(e *Engine, k int) error {
 		e.Flip(c.Vertical)
 	}
 	at := c.At(k%5, e.View.Canvas, c.Size)
-	if err := e.Crop(image.Rectangle{Min: at, Max: at.Add(c.Size)}, [3]uint8{}); err != nil {
+	if err := e.Crop(image.Rectangle{Min: at, Max: at.Add(c.Size)}, raster.Fill{}); err != nil {
 		return err
 	}
 	return e.Frame.prepare(e)
@@ -71,7 +70,7 @@ type leading interface{ Leads() }
 type DeepPlan struct {
 	Text     string // the setting as it prints
 	Channels int
-	Fill     []float32
+	Fills    [][]float32 // of all steps
 	Norms    []ChannelNorm
 }
 
@@ -80,7 +79,7 @@ func (d *DeepPlan) Copy() *DeepPlan {
 	if d == nil {
 		return nil
 	}
-	return &DeepPlan{Text: d.Text, Channels: d.Channels, Fill: d.Fill}
+	return &DeepPlan{Text: d.Text, Channels: d.Channels}
 }
 
 // A ChannelNorm is a Normalize: numbers per channel, or one for all.

@@ -25,7 +25,7 @@ func newLane(p *Plan) *lane {
 	l := &lane{Plan: p, output: p.Output}
 	l.Engine.of = p.Field
 	l.Engine.limit = p.Limit
-	l.files.Take(p.Limit, p.Cut, p.Deep != nil, source.Formats(p.Formats, p.Field), p.Codecs)
+	l.files.Take(p.Limit, p.Cut, p.Deep != nil, p.Field, p.Codecs)
 	l.Engine.Frame = newFrame(p)
 	return l
 }

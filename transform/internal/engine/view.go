@@ -4,6 +4,7 @@ import (
 	"image"
 
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // A view is geometry that is not applied yet. A window of the current image is
@@ -16,7 +17,7 @@ type view struct {
 	Part    image.Rectangle // of the resampled window
 	at      image.Rectangle // where the part is on the canvas; its size is the part's
 	Canvas  image.Point
-	fill    [3]uint8
+	fill    raster.Fill
 	mirror  bool // left and right
 	upended bool // top and bottom
 }
@@ -48,12 +49,12 @@ func (v *view) Resample(w, h int, f resize.Filter) {
 
 // canCrop reports whether a crop to r, on the canvas, can join the view. What is
 // outside the canvas is filled, and a view has only one fill.
-func (v *view) canCrop(r image.Rectangle, fill [3]uint8) bool {
+func (v *view) canCrop(r image.Rectangle, fill raster.Fill) bool {
 	return r.In(image.Rectangle{Max: v.Canvas}) || !v.padded() || v.fill == fill
 }
 
 // Crop makes r the canvas. canCrop must be true.
-func (v *view) Crop(r image.Rectangle, fill [3]uint8) {
+func (v *view) Crop(r image.Rectangle, fill raster.Fill) {
 	if !r.In(image.Rectangle{Max: v.Canvas}) {
 		v.fill = fill
 	}

@@ -18,8 +18,8 @@ type annotated struct {
 	masks  []maskField
 	points []pointField
 
-	format  engine.BoxFormat // of the boxes in the results
-	removes bool             // SanitizeKeyPoints was there
+	format  dataset.Kind // of the boxes in the results
+	removes bool         // SanitizeKeyPoints was there
 }
 
 func (a *annotated) any() bool { return len(a.boxes)+len(a.masks)+len(a.points) > 0 }
@@ -50,7 +50,7 @@ func declaring(k Kind, add func(p *Program, c *Call, field string) error) *Kind 
 // Settings that declare fields.
 var (
 	Boxes = declaring(Kind{name: "Boxes", takes: []*Kind{Rows}}, func(p *Program, c *Call, field string) error {
-		format, rows := c.Args[1].(engine.BoxFormat), c.option(Rows).texts()
+		format, rows := c.Args[1].(dataset.Kind), c.option(Rows).texts()
 		if err := errors.Join(checkFormat(format), checkRows(field, rows)); err != nil {
 			return err
 		}
@@ -65,23 +65,23 @@ var (
 		p.points = append(p.points, pointField{field, rows})
 		return checkRows(field, rows)
 	})
-	Mask = declaring(Kind{name: "Mask", takes: []*Kind{Fill, Dtype, SegmentIDs}, levels: true}, func(p *Program, c *Call, field string) error {
+	Mask = declaring(Kind{name: "Mask", takes: []*Kind{Fill, Dtype, SegmentIDs}}, func(p *Program, c *Call, field string) error {
 		return p.addMask(maskField{c, engine.MaskAt{Name: field}})
 	})
-	Masks = declaring(Kind{name: "Masks", takes: []*Kind{Fill, Dtype}, levels: true}, func(p *Program, c *Call, field string) error {
+	Masks = declaring(Kind{name: "Masks", takes: []*Kind{Fill, Dtype}}, func(p *Program, c *Call, field string) error {
 		return p.addMask(maskField{c, engine.MaskAt{Name: field, Several: true}})
 	})
 )
 
-func checkFormat(f engine.BoxFormat) error {
-	return want(f <= engine.CXCYWH, "the format XYXY, XYWH or CXCYWH, not number %d", uint8(f))
+func checkFormat(k dataset.Kind) error {
+	return want(isBoxes(k), "dataset.BoxesXYXY, BoxesXYWH or BoxesCXCYWH, not %v", k)
 }
 
 // boxField is a field of boxes.
 type boxField struct {
 	field  string
-	format engine.BoxFormat // in the dataset
-	rows   []string         // fields with a row per box
+	format dataset.Kind // in the dataset
+	rows   []string     // fields with a row per box
 }
 
 // String prints the option that declares the field.
@@ -150,8 +150,8 @@ func (p *Program) findKinds(spec dataset.Spec) error {
 	var errs []error
 	owner := func(f dataset.Field) bool { return f.Of == "" || f.Of == p.Field }
 	for _, f := range spec {
-		if format, ok := formatOf(f.Kind); ok && p.implied(f) && owner(f) {
-			errs = append(errs, p.implies(Boxes, f.Name, format))
+		if isBoxes(f.Kind) && p.implied(f) && owner(f) {
+			errs = append(errs, p.implies(Boxes, f.Name, f.Kind))
 		}
 	}
 	for i := range p.boxes {
@@ -232,7 +232,7 @@ func (p *Program) annotate(spec, given dataset.Spec, images string) (engine.Layo
 		return l, spec, errors.Join(n.errs...)
 	}
 	if l.Boxes >= 0 {
-		spec[l.Boxes].Kind = dataset.BoxesXYXY + dataset.Kind(p.format)
+		spec[l.Boxes].Kind = p.format
 	}
 	for _, at := range l.Points {
 		spec[at.Field].Kind = dataset.KeyPoints
@@ -372,15 +372,13 @@ func checkRows(field string, rows []string) error {
 	return nil
 }
 
-// formatOf is the format of a kind of fields, if it is one of boxes.
-func formatOf(k dataset.Kind) (engine.BoxFormat, bool) {
-	return engine.BoxFormat(k - dataset.BoxesXYXY), k >= dataset.BoxesXYXY && k <= dataset.BoxesCXCYWH
-}
+// isBoxes reports whether a kind of fields is one of boxes.
+func isBoxes(k dataset.Kind) bool { return k >= dataset.BoxesXYXY && k <= dataset.BoxesCXCYWH }
 
 // Steps that change boxes and keypoints, and not the image.
 var (
 	ConvertBoundingBoxFormat = result("ConvertBoundingBoxFormat", func(p *Program, c *Call) error {
-		to := c.Args[0].(engine.BoxFormat)
+		to := c.Args[0].(dataset.Kind)
 		if err := checkFormat(to); err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 type Kind struct {
 	name    string
 	takes   []*Kind                          // the options that it has
-	levels  bool                             // its Fill is no colour
 	several bool                             // a setting that may be there more than once
 	check   func(v Values) error             // of an option: of its arguments
 	add     func(p *Program, c *Call) error  // of a step or a setting
@@ -55,9 +54,6 @@ func New(k *Kind, options []*Call, args ...any) *Call {
 				errs = append(errs, o.check(o.Args))
 			}
 		}
-	}
-	if c.has(Fill) && !k.levels {
-		errs = append(errs, checkColour(c.option(Fill)))
 	}
 	c.mistake = errors.Join(errs...)
 	return c
@@ -142,18 +138,6 @@ func optionOf[T any](c *Call, k *Kind, usual T) T {
 }
 
 func (c *Call) filter(usual resize.Filter) resize.Filter { return optionOf(c, Interpolation, usual) }
-
-// colour is the option Fill as a colour of 8 bits.
-func (c *Call) colour() (colour [3]uint8) {
-	v := c.option(Fill)
-	if c.levels || len(v) == 0 {
-		return colour
-	}
-	for k := range colour {
-		colour[k] = uint8(v.float(k % len(v)))
-	}
-	return colour
-}
 
 func (v Values) float(i int) float64 { return v[i].(float64) }
 func (v Values) int(i int) int       { return v[i].(int) }

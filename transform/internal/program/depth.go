@@ -7,13 +7,11 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/engine"
+	"github.com/penstock-go/penstock/transform/internal/raster"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
-var (
-	errColours = errors.New("not with Depth16: it works with colours of 8 bits")
-	errFill    = errors.New("want the Fill of Depth16 instead, with a value per channel")
-)
+var errColours = errors.New("not with Depth16: it works with colours of 8 bits")
 
 // castDeep is ToDtype for images of Depth16.
 func castDeep(o *engine.Output, dt dataset.Dtype) error {
@@ -71,22 +69,42 @@ func (p *Program) greyOrRGB() error {
 	return nil
 }
 
-// regroups is the error of a change of the number of channels.
-func (p *Program) regroups(channels int) error {
-	if d := p.Deep; d != nil && d.Channels != channels && len(d.Fill) > 1 {
-		return errors.New("want a Fill of Depth16 for all channels")
+// warps is the error of a warp, or of a policy, that does not work with Depth16.
+func (p *Program) warps(c *Call) error {
+	if p.Deep != nil && c.filter(resize.Bilinear) == resize.Bicubic && c.name != "ElasticTransform" {
+		return errors.New("want the Interpolation Nearest or Bilinear with Depth16, as torchvision's tensors have")
 	}
 	return nil
 }
 
-// warps is the error of a warp, or of a policy, that does not work with Depth16.
-func (p *Program) warps(c *Call) error {
-	switch {
+// checkFill is the error of a Fill that the image cannot have.
+func (p *Program) checkFill(c *Call) error {
+	v := c.option(Fill)
+	switch n := len(v); {
 	case p.Deep == nil:
-	case c.colour() != [3]uint8{}:
-		return errFill
-	case c.filter(resize.Bilinear) == resize.Bicubic && c.name != "ElasticTransform":
-		return errors.New("want the Interpolation Nearest or Bilinear with Depth16, as torchvision's tensors have")
+		return checkColour(v)
+	case n > 1 && n != p.Output.Channels:
+		return errors.New("want a Fill per channel, or one for all")
 	}
 	return nil
+}
+
+// fill is the option Fill of a step.
+func (p *Program) fill(c *Call) (f raster.Fill) {
+	v := of[float64](c.option(Fill))
+	if len(v) == 0 {
+		return f
+	}
+	if p.Deep == nil {
+		for k := range f.Colour {
+			f.Colour[k] = uint8(v[k%len(v)])
+		}
+		return f
+	}
+	values := make([]float32, len(v))
+	for k := range v {
+		values[k] = float32(v[k])
+	}
+	p.Deep.Fills = append(p.Deep.Fills, values)
+	return raster.Fill{Values: &values}
 }

@@ -48,9 +48,6 @@ func (p *Program) geometry(c *Call, how effect, sized func(w, h int) (int, int),
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	if p.Deep != nil && c.colour() != [3]uint8{} {
-		return errFill
-	}
 	p.join(c.String(), how)
 	p.Ops = append(p.Ops, moving{c, sized, move})
 	return nil
@@ -67,8 +64,8 @@ func (p *Program) warp(c *Call, sized func(w, h int) (int, int), move func(e *en
 }
 
 // painter is how a warp fills its result.
-func (c *Call) painter(usual resize.Filter) raster.Painter {
-	return raster.Painter{Filter: c.filter(usual), Fill: c.colour()}
+func (p *Program) painter(c *Call, usual resize.Filter) raster.Painter {
+	return raster.Painter{Filter: c.filter(usual), Fill: p.fill(c)}
 }
 
 // checkPainter is the error of filters that warps do not have.
@@ -190,7 +187,7 @@ var (
 		if err != nil {
 			return err
 		}
-		floor, colour := c.has(Floor), c.colour()
+		floor, colour := c.has(Floor), p.fill(c)
 		return p.geometry(c, crops, size.after, func(e *engine.Engine, _ *rand.Rand) error {
 			w, h := e.Size()
 			left, top := centred(w, size.w), centred(h, size.h)
@@ -206,13 +203,13 @@ var (
 			return err
 		}
 		return p.geometry(c, crops, size.after, func(e *engine.Engine, _ *rand.Rand) error {
-			return e.Crop(image.Rect(left, top, left+size.w, top+size.h), [3]uint8{})
+			return e.Crop(image.Rect(left, top, left+size.w, top+size.h), raster.Fill{})
 		})
 	}}
 	RandomCrop = &Kind{name: "RandomCrop", takes: []*Kind{Padding, PadIfNeeded, Fill, PaddingMode}, add: addRandomCrop}
 	Pad        = &Kind{name: "Pad", takes: []*Kind{Fill, PaddingMode}, add: func(p *Program, c *Call) error {
 		widths := widthsOf(c.Args[0])
-		pad := paddingOf(c)
+		pad := p.padding(c)
 		if err := errors.Join(checkWidths(widths), pad.check(p)); err != nil {
 			return err
 		}
@@ -228,7 +225,7 @@ var (
 		})
 	}}
 	RandomZoomOut = &Kind{name: "RandomZoomOut", takes: []*Kind{SideRange, Fill}, add: func(p *Program, c *Call) error {
-		prob, side, colour := c.Args.float(0), c.span(SideRange, 1, 4), c.colour()
+		prob, side, colour := c.Args.float(0), c.span(SideRange, 1, 4), p.fill(c)
 		if err := figures.CheckProbability(prob); err != nil {
 			return err
 		}
@@ -249,7 +246,7 @@ var (
 		if err != nil {
 			return err
 		}
-		colour := c.colour()
+		colour := p.fill(c)
 		return p.geometry(c, pads, size.after, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
 			cw, ch := min(w, size.w), min(h, size.h)
@@ -275,7 +272,7 @@ var (
 		filter := c.filter(resize.Bilinear)
 		return p.geometry(c, resizes, size.after, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
-			if err := e.Crop(c.DrawPart(w, h, r), [3]uint8{}); err != nil {
+			if err := e.Crop(c.DrawPart(w, h, r), raster.Fill{}); err != nil {
 				return err
 			}
 			return e.Resample(size.w, size.h, filter)
@@ -304,7 +301,7 @@ var (
 				return fmt.Errorf("transform: %v: the image has %s", c, figures.Pixels(w, h))
 			}
 			e.Shown = image.Pt(w, h)
-			return e.Crop(image.Rect(0, 0, size.w, size.h), [3]uint8{})
+			return e.Crop(image.Rect(0, 0, size.w, size.h), raster.Fill{})
 		}})
 		return nil
 	}}
@@ -361,11 +358,11 @@ func centred(n, crop int) int {
 // A padding is how Pad and RandomCrop fill what they add.
 type padding struct {
 	mode   raster.PadMode
-	colour [3]uint8
+	colour raster.Fill
 }
 
-func paddingOf(c *Call) padding {
-	return padding{optionOf(c, PaddingMode, raster.Constant), c.colour()}
+func (p *Program) padding(c *Call) padding {
+	return padding{optionOf(c, PaddingMode, raster.Constant), p.fill(c)}
 }
 
 // check is the error of a mode that cannot say where boxes and keypoints go.
@@ -419,7 +416,7 @@ func frameOf(d []int, w, h int) image.Rectangle {
 
 func addRandomCrop(p *Program, c *Call) error {
 	size, err := c.extent()
-	pad := paddingOf(c)
+	pad := p.padding(c)
 	if err := errors.Join(err, pad.check(p)); err != nil {
 		return err
 	}
@@ -447,7 +444,7 @@ func addRandomCrop(p *Program, c *Call) error {
 		}
 		top := r.IntN(h - size.h + 1)
 		left := r.IntN(w - size.w + 1)
-		return e.Crop(image.Rect(left, top, left+size.w, top+size.h), [3]uint8{})
+		return e.Crop(image.Rect(left, top, left+size.w, top+size.h), raster.Fill{})
 	})
 }
 
@@ -497,7 +494,7 @@ func cornerOf(k int, size, crop image.Point) image.Point {
 // Warps.
 var (
 	RandomRotation = &Kind{name: "RandomRotation", takes: []*Kind{Interpolation, Expand, Center, Fill}, add: func(p *Program, c *Call) error {
-		paint, degrees, sized := c.painter(resize.Nearest), c.Args.span(), func(w, h int) (int, int) { return w, h }
+		paint, degrees, sized := p.painter(c, resize.Nearest), c.Args.span(), func(w, h int) (int, int) { return w, h }
 		if err := errors.Join(degrees.CheckAngles("degrees"), checkPainter(paint.Filter)); err != nil {
 			return err
 		}
@@ -525,7 +522,7 @@ var (
 		})
 	}}
 	RandomAffine = &Kind{name: "RandomAffine", takes: []*Kind{Translate, Scale, Shear, Interpolation, Fill, Center}, add: func(p *Program, c *Call) error {
-		paint := c.painter(resize.Nearest)
+		paint := p.painter(c, resize.Nearest)
 		if err := errors.Join(c.Args.span().CheckAngles("degrees"), checkPainter(paint.Filter)); err != nil {
 			return err
 		}
@@ -544,7 +541,7 @@ var (
 		})
 	}}
 	RandomPerspective = &Kind{name: "RandomPerspective", takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
-		distortion, prob, paint := c.Args.float(0), c.Args.float(1), c.painter(resize.Bilinear)
+		distortion, prob, paint := c.Args.float(0), c.Args.float(1), p.painter(c, resize.Bilinear)
 		if err := errors.Join(figures.CheckProbability(prob), checkPainter(paint.Filter)); err != nil {
 			return err
 		}
@@ -568,7 +565,7 @@ var (
 	}}
 	ElasticTransform = &Kind{name: "ElasticTransform", takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
 		const most = 100 // which bounds the work per pixel
-		alpha, sigma, paint := c.Args.float(0), c.Args.float(1), c.painter(resize.Bilinear)
+		alpha, sigma, paint := c.Args.float(0), c.Args.float(1), p.painter(c, resize.Bilinear)
 		switch {
 		case !(math.Abs(alpha) <= MaxSide):
 			return errors.New("want a finite alpha, up to 2^20")

@@ -47,12 +47,6 @@ var (
 		return errors.Join(x.CheckAngles("angles of Shear"), y.CheckAngles("angles of Shear"))
 	}}
 
-	Brightness = factor("Brightness")
-	Contrast   = factor("Contrast")
-	Saturation = factor("Saturation")
-	Hue        = &Kind{name: "Hue", check: func(v Values) error {
-		return want(v.float(0) >= -0.5 && v.float(0) <= v.float(1) && v.float(1) <= 0.5, "a Hue within -0.5 to 0.5, with the least number first")
-	}}
 	Value       = &Kind{name: "Value"}
 	RandomValue = &Kind{name: "RandomValue"}
 
@@ -105,13 +99,6 @@ func want(ok bool, format string, args ...any) error {
 		return nil
 	}
 	return fmt.Errorf("want "+format, args...)
-}
-
-// factor is an option of RandomPhotometricDistort.
-func factor(name string) *Kind {
-	return &Kind{name: name, check: func(v Values) error {
-		return want(v.float(0) >= 0 && v.float(0) <= v.float(1) && v.float(1) < math.MaxFloat32, "finite factors of %s, 0 or more, with the least number first", name)
-	}}
 }
 
 // shears are the angles of Shear along both axes.

@@ -132,7 +132,7 @@ var (
 			return err
 		}
 		if channels == 1 || p.Deep != nil && channels != p.Output.Channels {
-			if err := errors.Join(p.notNested(), p.regroups(channels)); err != nil {
+			if err := p.notNested(); err != nil {
 				return err
 			}
 		}
@@ -186,7 +186,7 @@ var (
 			return nil
 		}))
 	}}
-	RandomPhotometricDistort = &Kind{name: "RandomPhotometricDistort", takes: []*Kind{Brightness, Contrast, Saturation, Hue}, add: func(p *Program, c *Call) error {
+	RandomPhotometricDistort = &Kind{name: "RandomPhotometricDistort", add: func(p *Program, c *Call) error {
 		prob := c.Args.float(0)
 		if err := errors.Join(figures.CheckProbability(prob), p.greyOrRGB()); err != nil {
 			return err
@@ -240,10 +240,13 @@ func grey(e *engine.Engine, channels int) error {
 	return nil
 }
 
+// distortions are the ranges of the factors of RandomPhotometricDistort: brightness, contrast, saturation and hue.
+var distortions = [4]engine.Span{{Least: 0.875, Greatest: 1.125}, {Least: 0.5, Greatest: 1.5}, {Least: 0.5, Greatest: 1.5}, {Least: -0.05, Greatest: 0.05}}
+
 // DrawDistortion draws the factors of a RandomPhotometricDistort, which of them are used, and their order: contrast
 // comes before saturation and hue, or after them.
 func (c *Call) DrawDistortion(r *rand.Rand) (factors [4]float64, does [4]bool, order [4]int) {
-	for i, x := range [4]engine.Span{c.span(Brightness, 0.875, 1.125), c.span(Contrast, 0.5, 1.5), c.span(Saturation, 0.5, 1.5), c.span(Hue, -0.05, 0.05)} {
+	for i, x := range distortions {
 		does[i] = r.Float64() < c.Args.float(0)
 		factors[i] = x.Draw(r)
 	}
@@ -256,7 +259,7 @@ func (c *Call) DrawDistortion(r *rand.Rand) (factors [4]float64, does [4]bool, o
 // Policies.
 var (
 	RandAugment = &Kind{name: "RandAugment", takes: []*Kind{NumMagnitudeBins, Interpolation, Fill}, add: func(p *Program, c *Call) error {
-		n, magnitude, bins, paint := c.Args.int(0), c.Args.int(1), optionOf(c, NumMagnitudeBins, 31), c.painter(resize.Nearest)
+		n, magnitude, bins, paint := c.Args.int(0), c.Args.int(1), optionOf(c, NumMagnitudeBins, 31), p.painter(c, resize.Nearest)
 		err := want(n >= 0, "0 augmentations or more")
 		if err == nil {
 			err = want(magnitude >= 0 && magnitude < bins, "a magnitude from 0 to %d", bins-1)
@@ -271,7 +274,7 @@ var (
 		})
 	}}
 	TrivialAugmentWide = &Kind{name: "TrivialAugmentWide", takes: []*Kind{NumMagnitudeBins, Interpolation, Fill}, add: func(p *Program, c *Call) error {
-		paint := c.painter(resize.Nearest)
+		paint := p.painter(c, resize.Nearest)
 		return p.policy(c, paint, nil, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
 			a, magnitude := c.DrawAugmentation(w, h, r)
@@ -280,7 +283,7 @@ var (
 		})
 	}}
 	AutoAugment = &Kind{name: "AutoAugment", takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
-		policy, paint := c.Args[0].(raster.Policy), c.painter(resize.Nearest)
+		policy, paint := c.Args[0].(raster.Policy), p.painter(c, resize.Nearest)
 		return p.policy(c, paint, want(int(policy) < len(raster.Policies), "ImageNetPolicy, CIFAR10Policy or SVHNPolicy"), func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
 			space := raster.UsualScheme(10)
@@ -293,7 +296,7 @@ var (
 		})
 	}}
 	AugMix = &Kind{name: "AugMix", takes: []*Kind{Severity, MixtureWidth, ChainDepth, Alpha, AllOps, Interpolation, Fill}, add: func(p *Program, c *Call) error {
-		most, paint := optionOf(c, ChainDepth, -1), c.painter(resize.Bilinear)
+		most, paint := optionOf(c, ChainDepth, -1), p.painter(c, resize.Bilinear)
 		return p.policy(c, paint, nil, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
 			e.Weights = c.DrawWeights(e.Weights, r)

@@ -95,7 +95,7 @@ func (p *Program) addAll(steps []*Call) {
 			p.errs = append(p.errs, errors.New("a step is nil"))
 			continue
 		}
-		err := s.mistake
+		err := errors.Join(s.mistake, p.checkFill(s))
 		if err == nil {
 			err = s.add(p, s)
 		}

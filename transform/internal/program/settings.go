@@ -42,30 +42,12 @@ var (
 		p.Sizes = c.Args.text(0)
 		return want(p.Sizes != "", "a name")
 	}}
-	Depth16 = &Kind{name: "Depth16", takes: []*Kind{Fill}, levels: true, add: func(p *Program, c *Call) error {
-		channels, fill := c.Args.int(0), of[float64](c.option(Fill))
+	Depth16 = &Kind{name: "Depth16", add: func(p *Program, c *Call) error {
+		channels := c.Args.int(0)
 		if channels < 1 || channels > raster.MaxChannels {
 			return fmt.Errorf("want 1 to %d channels", raster.MaxChannels)
 		}
-		if n := len(fill); n > 1 && n != channels {
-			return errors.New("want a Fill per channel, or one for all")
-		}
 		p.Deep = &engine.DeepPlan{Channels: channels, Text: c.String()}
-		for _, v := range fill {
-			p.Deep.Fill = append(p.Deep.Fill, float32(v))
-		}
-		return nil
-	}}
-	// Decoder has a format that is not nil, unless its functions are.
-	Decoder = &Kind{name: "Decoder", several: true, add: func(p *Program, c *Call) error {
-		if c.Args.text(0) == "" || c.Args.text(1) == "" {
-			return errors.New("want a name and the first bytes of files")
-		}
-		f, ok := c.Own.(source.Format)
-		if !ok {
-			return errors.New("want two functions")
-		}
-		p.Formats = append(p.Formats, f)
 		return nil
 	}}
 	Decompressor = &Kind{name: "Decompressor", several: true, add: func(p *Program, c *Call) error {

@@ -76,7 +76,7 @@ func rgb(img *Bytes) []uint8 {
 // run does what the case says to img.
 func (c augmentCase) run(img *Bytes) {
 	a := append(c.args, make([]float64, 12)...)
-	p := Painter{Filter: [3]resize.Filter{resize.Nearest, resize.Bilinear, resize.Bicubic}[int(a[0])%3], Fill: [3]uint8{7, 8, 9}}
+	p := Painter{Filter: [3]resize.Filter{resize.Nearest, resize.Bilinear, resize.Bicubic}[int(a[0])%3], Fill: Fill{Colour: [3]uint8{7, 8, 9}}}
 	switch c.op {
 	case "jpeg":
 		if err := img.Recode(int(a[0])); err != nil {

@@ -96,7 +96,7 @@ func (f *Field) Paint(dst, src *Image, p Painter) {
 	w, h := src.Width, src.Height
 	for y := range h {
 		row := dst.Pix[4*w*y:][:4*w]
-		FillRow(row, p.Fill)
+		FillRow(row, p.Fill.Colour)
 		for x := range w {
 			u, v := float64(x)+float64(f.X[w*y+x]), float64(y)+float64(f.Y[w*y+x])
 			out := row[4*x : 4*x+4 : 4*x+4]
@@ -111,9 +111,9 @@ func (f *Field) Paint(dst, src *Image, p Painter) {
 				continue
 			}
 			if p.Filter == resize.Bicubic {
-				src.blendedCubic(out, u, v, p.Fill)
+				src.blendedCubic(out, u, v, p.Fill.Colour)
 			} else {
-				src.blended(out, u, v, p.Fill)
+				src.blended(out, u, v, p.Fill.Colour)
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func (m *Floats) Displace(f *Field, p Painter) {
 	for y := range h {
 		for x := range w {
 			i := w*y + x
-			m.paint(i, float64(x)+float64(f.X[i]), float64(y)+float64(f.Y[i]), p.Filter)
+			m.paint(i, float64(x)+float64(f.X[i]), float64(y)+float64(f.Y[i]), p)
 		}
 	}
 	m.settleSpare(p.Filter)

@@ -165,11 +165,8 @@ func GrowFloats(v []float32, n int) []float32 {
 // Floats is a Frame of float32 values. The number of channels and the dtype of Planes count even while no image is in
 // memory, so that what becomes one has them.
 type Floats struct {
-	Planes        // the current image
-	Spare  Planes // what operations write, and Swap makes the current one
-	// Fill is what is outside the image: one value per channel, or one for all. Without values it is 0.
-	Fill []float32
-
+	Planes                 // the current image
+	Spare     Planes       // what operations write, and Swap makes the current one
 	wide, row []float32    // of Blur
 	kernels   [2][]float32 // across and down
 	before    []float32    // of a mixture
@@ -190,14 +187,6 @@ func (m *Floats) Swap() {
 	dtype := m.Dtype
 	m.Planes, m.Spare = m.Spare, m.Planes
 	m.Dtype = dtype
-}
-
-// Filling is what is outside the image in channel c.
-func (m *Floats) Filling(c int) float32 {
-	if len(m.Fill) == 0 {
-		return 0
-	}
-	return m.Fill[c%len(m.Fill)]
 }
 
 // makeSpare gives the spare image memory for w×h pixels of the image's channels.
@@ -299,5 +288,19 @@ func floor(v float32) float32 {
 // A Painter says how a warp fills its result.
 type Painter struct {
 	Filter resize.Filter // Nearest, Bilinear or Bicubic, which do not antialias here
-	Fill   [3]uint8      // what is outside of Bytes; Floats have one of their own
+	Fill   Fill
+}
+
+// A Fill is what is outside the image. Its zero value is black.
+type Fill struct {
+	Colour [3]uint8   // of Bytes
+	Values *[]float32 // of Floats: one value per channel, or one for all; nil is 0
+}
+
+// Of is the value of channel c of Floats.
+func (f Fill) Of(c int) float32 {
+	if f.Values == nil {
+		return 0
+	}
+	return (*f.Values)[c%len(*f.Values)]
 }

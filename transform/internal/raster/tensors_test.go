@@ -122,8 +122,7 @@ func (c *deepColourCase) run(t *testing.T, m *Floats, step []any) {
 	case "noise":
 		m.Noise(arg(1), 0, rand.New(rand.NewPCG(1, 1)))
 	case "elastic":
-		m.Fill = []float32{float32(arg(3))}
-		m.Displace(vectorsOf(m, uint32(arg(2))), Painter{Filter: filtersOf[step[1].(string)]})
+		m.Displace(vectorsOf(m, uint32(arg(2))), Painter{filtersOf[step[1].(string)], Fill{Values: &[]float32{float32(arg(3))}}})
 	case "augment":
 		augmentations[step[1].(string)].Apply(m, arg(2), Painter{Filter: filtersOf[step[3].(string)]})
 	default:
@@ -205,7 +204,7 @@ func TestElasticImagesAreTorchvisions(t *testing.T) {
 			img.Pix[4*(i%area)+i/area] = uint8(v)
 		}
 		fill := uint8(step[3].(float64))
-		img.Displace(vectorsOf(m, uint32(step[2].(float64))), Painter{filtersOf[step[1].(string)], [3]uint8{fill, fill, fill}})
+		img.Displace(vectorsOf(m, uint32(step[2].(float64))), Painter{filtersOf[step[1].(string)], Fill{Colour: [3]uint8{fill, fill, fill}}})
 		for i, want := range c.want() {
 			if got := float32(img.Pix[4*(i%area)+i/area]); math.Abs(float64(got-want)) > 1 {
 				t.Errorf("%v: value %d is %v, want %v", c.Steps, i, got, want)

@@ -33,16 +33,16 @@ func (m *Mapping) of(x, y float64) (float64, float64) {
 func Warp(dst, src *Image, m *Mapping, p Painter) {
 	switch {
 	case m.movesWholePixels(), p.Filter == resize.Nearest && m.isAffine():
-		warpNearest(dst, src, m, p.Fill)
+		warpNearest(dst, src, m, p.Fill.Colour)
 		return
 	case p.Filter == resize.Bilinear && m.isAffine():
-		warpBilinear(dst, src, m, p.Fill)
+		warpBilinear(dst, src, m, p.Fill.Colour)
 		return
 	}
 	w, h := float64(src.Width), float64(src.Height)
 	for y := range dst.Height {
 		row := dst.Pix[4*y*dst.Width:][:4*dst.Width]
-		FillRow(row, p.Fill)
+		FillRow(row, p.Fill.Colour)
 		for x := range dst.Width {
 			u, v := m.of(float64(x)+0.5, float64(y)+0.5)
 			if !(u >= 0 && u < w && v >= 0 && v < h) {
@@ -265,7 +265,7 @@ func (m *Floats) Warp(shown Mapping, w, h int, p Painter) {
 	for y := range h {
 		for x := range w {
 			u, v := shown.of(float64(x)+0.5, float64(y)+0.5)
-			m.paint(w*y+x, u-0.5, v-0.5, p.Filter)
+			m.paint(w*y+x, u-0.5, v-0.5, p)
 		}
 	}
 	m.settleSpare(p.Filter)
@@ -282,29 +282,29 @@ func (m *Floats) settleSpare(f resize.Filter) {
 // paint writes pixel i of the spare image: that at (u, v), where whole numbers are the centres of
 // pixels. As in torchvision, pixels outside the image are 0, and then the fill is blended in by
 // how much of them there is.
-func (m *Floats) paint(i int, u, v float64, f resize.Filter) {
+func (m *Floats) paint(i int, u, v float64, p Painter) {
 	src, out := &m.Planes, &m.Spare
 	area, n := out.Width*out.Height, src.Width*src.Height
-	if !near(u, src.Width, f) || !near(v, src.Height, f) {
+	if !near(u, src.Width, p.Filter) || !near(v, src.Height, p.Filter) {
 		for c := range src.Channels {
-			out.Pix[c*area+i] = m.Filling(c)
+			out.Pix[c*area+i] = p.Fill.Of(c)
 		}
 		return
 	}
-	if f == resize.Nearest {
+	if p.Filter == resize.Nearest {
 		x, y := int(math.RoundToEven(u)), int(math.RoundToEven(v))
 		inside := x >= 0 && x < src.Width && y >= 0 && y < src.Height
 		for c := range src.Channels {
 			if inside {
 				out.Pix[c*area+i] = src.Pix[c*n+y*src.Width+x]
 			} else {
-				out.Pix[c*area+i] = m.Filling(c)
+				out.Pix[c*area+i] = p.Fill.Of(c)
 			}
 		}
 		return
 	}
-	if f == resize.Bicubic {
-		m.paintCubic(i, u, v)
+	if p.Filter == resize.Bicubic {
+		m.paintCubic(i, u, v, p)
 		return
 	}
 	x, y := int(math.Floor(u)), int(math.Floor(v))
@@ -325,11 +325,11 @@ func (m *Floats) paint(i int, u, v float64, f resize.Filter) {
 		inside += weight
 		used++
 	}
-	m.mix(i, at[:used], weights[:used], inside, all)
+	m.mix(i, at[:used], weights[:used], inside, all, p)
 }
 
 // paintCubic is paint with the 16 nearest pixels.
-func (m *Floats) paintCubic(i int, u, v float64) {
+func (m *Floats) paintCubic(i int, u, v float64, p Painter) {
 	src := &m.Planes
 	x, y := int(math.Floor(u)), int(math.Floor(v))
 	across, down := cubicWeights(u-float64(x)), cubicWeights(v-float64(y))
@@ -351,12 +351,12 @@ func (m *Floats) paintCubic(i int, u, v float64) {
 			used++
 		}
 	}
-	m.mix(i, at[:used], weights[:used], inside, all)
+	m.mix(i, at[:used], weights[:used], inside, all, p)
 }
 
 // mix writes pixel i of the spare image: the sum of pixels with their weights. Inside is the
 // sum of the weights, which is 1 if all pixels that the filter reads are in the image.
-func (m *Floats) mix(i int, at []int, weights []float32, inside float32, all bool) {
+func (m *Floats) mix(i int, at []int, weights []float32, inside float32, all bool, p Painter) {
 	src, out := &m.Planes, &m.Spare
 	area, n := out.Width*out.Height, src.Width*src.Height
 	for c := range src.Channels {
@@ -366,7 +366,7 @@ func (m *Floats) mix(i int, at []int, weights []float32, inside float32, all boo
 			sum += float32(plane[at[k]] * weight)
 		}
 		if !all {
-			back := m.Filling(c)
+			back := p.Fill.Of(c)
 			sum = float32((sum-back)*inside) + back
 		}
 		out.Pix[c*area+i] = sum

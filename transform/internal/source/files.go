@@ -23,19 +23,24 @@ import (
 // A decoder reads one file after the other. The size is known before any pixel is
 // decoded, and only the window that the steps need is decoded.
 type decoder interface {
-	// Header reads the image's size. It may keep data until its next call.
-	Header(data []byte) (w, h int, err error)
 	// Decode writes a window of the image to dst, 4 bytes per pixel.
 	Decode(dst []byte, stride int, window image.Rectangle) error
+}
+
+// A header is a decoder of a format of this package.
+type header interface {
+	decoder
+	// Header reads the image's size. It may keep data until its next call.
+	Header(data []byte) (w, h int, err error)
 }
 
 // Files decodes files of all formats, which it recognises by their first bytes.
 // Its zero value is ready to use.
 type Files struct {
-	Limit  int
-	own    []format // come before formats
-	format *format
-	now    decoder
+	Limit int
+	name  string // of the open file's format
+	now   decoder
+	other registered
 
 	jpeg  jpegDecoder
 	photo photoDecoder
@@ -49,10 +54,10 @@ type Files struct {
 	shallow []byte // the pixels of 8 bits of an image of Depth16
 }
 
-// Take sets the limit of pixels, whether JPEG files may end too early, whether samples are kept as they are stored, and
-// what comes before the formats and the compressions of this package.
-func (f *Files) Take(limit int, cut, stored bool, own []format, codecs []tiff.Codec) {
-	f.Limit, f.own = limit, own
+// Take sets the limit of pixels, whether JPEG files may end too early, whether samples are kept as they are stored, the
+// field of the images, and what comes before the compressions of this package.
+func (f *Files) Take(limit int, cut, stored bool, field string, codecs []tiff.Codec) {
+	f.Limit, f.other.field = limit, field
 	f.jpeg.AllowTruncated = cut
 	f.tiff.Stored, f.tiff.Codecs = stored, codecs
 }
@@ -61,21 +66,21 @@ func (f *Files) Take(limit int, cut, stored bool, own []format, codecs []tiff.Co
 type format struct {
 	name    string
 	magic   []string // the possible first bytes; ? means any byte
-	decoder func(f *Files) decoder
+	decoder func(f *Files) header
 }
 
 var formats = [...]format{
-	{"JPEG", []string{"\xff\xd8\xff"}, func(f *Files) decoder { return &f.jpeg }},
-	{"packed photo", []string{photo.Signature}, func(f *Files) decoder {
+	{"JPEG", []string{"\xff\xd8\xff"}, func(f *Files) header { return &f.jpeg }},
+	{"packed photo", []string{photo.Signature}, func(f *Files) header {
 		f.photo.JPEG = &f.jpeg.Decoder
 		return &f.photo
 	}},
-	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, func(f *Files) decoder { return &f.png }},
-	{"GIF", []string{"GIF87a", "GIF89a"}, func(f *Files) decoder { return &f.gif }},
-	{"WebP", []string{"RIFF????WEBPVP8"}, func(f *Files) decoder { return &f.webp }},
-	{"BMP", []string{"BM"}, func(f *Files) decoder { return &f.bmp }},
-	{"TIFF", []string{"II*\x00", "MM\x00*", "II\x00*", "MM*\x00", "II+\x00", "MM\x00+"}, func(f *Files) decoder { return &f.tiff }},
-	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, func(f *Files) decoder { return &f.pnm }},
+	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, func(f *Files) header { return &f.png }},
+	{"GIF", []string{"GIF87a", "GIF89a"}, func(f *Files) header { return &f.gif }},
+	{"WebP", []string{"RIFF????WEBPVP8"}, func(f *Files) header { return &f.webp }},
+	{"BMP", []string{"BM"}, func(f *Files) header { return &f.bmp }},
+	{"TIFF", []string{"II*\x00", "MM\x00*", "II\x00*", "MM*\x00", "II+\x00", "MM\x00+"}, func(f *Files) header { return &f.tiff }},
+	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, func(f *Files) header { return &f.pnm }},
 }
 
 // An Encoded is an image in some format. If it has parts, only the first bytes are
@@ -101,27 +106,26 @@ const firstBytes = 2 << 10
 
 // Open reads the header of a file and returns the image's size.
 func (f *Files) Open(e Encoded) (w, h int, err error) {
-	data := e.Data
-	format := sniff(f.own, data)
-	if format == nil {
-		format = sniff(formats[:], data)
-	}
-	if format == nil {
-		return 0, 0, fmt.Errorf("transform: decode: %w", unknown(data))
-	}
-	f.format = format
-	f.now = format.decoder(f)
 	f.jpeg.MaxPixels = math.MaxInt // the limit is checked below
 	f.tiff.MaxPixels = f.Limit
 	f.photo.first, f.photo.parts = e.first, e.parts
-	w, h, err = f.now.Header(data)
+	if format := sniff(e.Data); format != nil {
+		d := format.decoder(f)
+		f.name, f.now = format.name, d
+		w, h, err = d.Header(e.Data)
+	} else {
+		f.now = &f.other
+		if f.name, w, h, err = f.other.config(e.Data); errors.Is(err, image.ErrFormat) {
+			return 0, 0, fmt.Errorf("transform: decode: %w", unknown(e.Data))
+		}
+	}
 	switch {
 	case err != nil:
-		return 0, 0, fmt.Errorf("transform: decode: %s: %w", format.name, err)
+		return 0, 0, f.wrap(err)
 	case w < 1 || h < 1:
-		return 0, 0, fmt.Errorf("transform: decode: %s: %s", format.name, figures.Pixels(w, h))
+		return 0, 0, fmt.Errorf("transform: decode: %s: %s", f.name, figures.Pixels(w, h))
 	case w > f.Limit/h:
-		return 0, 0, fmt.Errorf("transform: decode: %s: %s, more than the limit of %d (see MaxPixels)", format.name, figures.Pixels(w, h), f.Limit)
+		return 0, 0, fmt.Errorf("transform: decode: %s: %s, more than the limit of %d (see MaxPixels)", f.name, figures.Pixels(w, h), f.Limit)
 	}
 	return w, h, nil
 }
@@ -132,7 +136,7 @@ func (f *Files) Decode(dst []byte, stride int, window image.Rectangle) error {
 
 func (f *Files) wrap(err error) error {
 	if err != nil {
-		return fmt.Errorf("transform: decode: %s: %w", f.format.name, err)
+		return fmt.Errorf("transform: decode: %s: %w", f.name, err)
 	}
 	return nil
 }
@@ -145,12 +149,12 @@ func (f *Files) Orientation() int {
 	return 0
 }
 
-// sniff finds the format of a file.
-func sniff(among []format, data []byte) *format {
-	for i := range among {
-		for _, m := range among[i].magic {
+// sniff finds the format of a file, or nil.
+func sniff(data []byte) *format {
+	for i := range formats {
+		for _, m := range formats[i].magic {
 			if begins(data, m) {
-				return &among[i]
+				return &formats[i]
 			}
 		}
 	}
@@ -227,12 +231,11 @@ func unknown(data []byte) error {
 }
 
 func (f *Files) Samples() (int, dataset.Dtype, error) {
-	if own, ok := f.now.(*ownDecoder); ok {
-		if err := own.load(); err != nil {
-			return 0, dataset.Dtype(0), f.wrap(err)
+	if f.now == &f.other {
+		if err := f.other.load(); err != nil {
+			return 0, 0, f.wrap(err)
 		}
-		n, dtype := samplesOf(own.img)
-		return n, dtype, nil
+		return channelsOf(f.other.img), dataset.Uint16, nil
 	}
 	if d, ok := f.now.(storedDecoder); ok {
 		if n, dtype, ok := d.StoredSamples(); ok {
@@ -243,11 +246,11 @@ func (f *Files) Samples() (int, dataset.Dtype, error) {
 }
 
 func (f *Files) DecodeValues(dst []float32, window image.Rectangle) error {
-	if own, ok := f.now.(*ownDecoder); ok {
-		if err := own.load(); err != nil {
+	if f.now == &f.other {
+		if err := f.other.load(); err != nil {
 			return f.wrap(err)
 		}
-		return f.wrap(own.decodeSamples(dst, window))
+		return f.wrap(f.other.decodeSamples(dst, window))
 	}
 	if d, ok := f.now.(storedDecoder); ok {
 		if _, _, ok := d.StoredSamples(); ok {

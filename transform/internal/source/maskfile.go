@@ -39,7 +39,7 @@ type Mask struct {
 // Open reads the header of a file. A PNG file is in colour if it holds ids.
 func (f *Mask) Open(data []byte, ids bool, limit int) (err error) {
 	f.pix, f.bits, f.row = f.pix[:0], 0, 0
-	format := sniff(formats[:], data)
+	format := sniff(data)
 	if format == nil {
 		return unknown(data)
 	}

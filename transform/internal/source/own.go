@@ -5,78 +5,69 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"io"
 	"runtime/debug"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// A Format is a format that the setting Decoder has added.
-type Format struct {
-	name, magic string
-	decode      func(io.Reader) (image.Image, error)
-	config      func(io.Reader) (image.Config, error)
-}
-
-// NewFormat is a format whose files begin with magic.
-func NewFormat(name, magic string, decode func(io.Reader) (image.Image, error), config func(io.Reader) (image.Config, error)) Format {
-	return Format{name, magic, decode, config}
-}
-
-// Formats makes the formats of a lane, which keep their files.
-func Formats(own []Format, field string) []format {
-	var all []format
-	for _, o := range own {
-		d := &ownDecoder{Format: o, field: field}
-		all = append(all, format{o.name, []string{o.magic}, func(*Files) decoder { return d }})
-	}
-	return all
-}
-
-// An ownDecoder decodes the files of a Format.
-type ownDecoder struct {
-	Format
+// A registered decodes files of formats that the program has registered with package image.
+type registered struct {
 	field  string // of the images
 	data   []byte
 	reader bytes.Reader
 	size   image.Point
-	img    image.Image // the open file's, between load and decodeSamples
+	img    image.Image // the open file's, between Samples and DecodeSamples
 }
 
-func (d *ownDecoder) Header(data []byte) (w, h int, err error) {
+// config reads the size and the name of the format. The error is [image.ErrFormat] if none is registered.
+func (d *registered) config(data []byte) (name string, w, h int, err error) {
 	defer guarded(d.field, &err)
+	name = "registered format" // of a panic
 	d.data, d.img = data, nil
 	d.reader.Reset(data)
-	c, err := d.config(&d.reader)
+	c, name, err := image.DecodeConfig(&d.reader)
 	d.size = image.Pt(c.Width, c.Height)
-	return c.Width, c.Height, err
+	return name, c.Width, c.Height, err
 }
 
-func (d *ownDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
+func (d *registered) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
 	defer guarded(d.field, &err)
-	img, err := d.whole()
-	if err != nil {
+	if err := d.load(); err != nil {
 		return err
 	}
-	convert(dst, stride, img, window.Add(img.Bounds().Min))
+	convert(dst, stride, d.img, window.Add(d.img.Bounds().Min))
+	d.img = nil
 	return nil
 }
 
-// whole decodes the image.
-func (d *ownDecoder) whole() (image.Image, error) {
+// load decodes the image, which Decode and DecodeSamples give away.
+func (d *registered) load() (err error) {
+	defer guarded(d.field, &err)
+	if d.img != nil {
+		return nil
+	}
 	d.reader.Reset(d.data)
-	img, err := d.decode(&d.reader)
+	img, _, err := image.Decode(&d.reader)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if img == nil {
-		return nil, errors.New("the decoder returned no image")
+		return errors.New("the decoder returned no image")
 	}
 	if got := img.Bounds().Size(); got != d.size {
-		return nil, fmt.Errorf("the decoder made %s of an image of %d×%d", figures.Pixels(got.X, got.Y), d.size.Y, d.size.X)
+		return fmt.Errorf("the decoder made %s of an image of %d×%d", figures.Pixels(got.X, got.Y), d.size.Y, d.size.X)
 	}
-	return img, nil
+	d.img = img
+	return nil
+}
+
+// decodeSamples writes a window of the image that load has decoded.
+func (d *registered) decodeSamples(dst []float32, window image.Rectangle) (err error) {
+	defer guarded(d.field, &err)
+	convertValues(dst, d.img, window.Add(d.img.Bounds().Min))
+	d.img = nil
+	return nil
 }
 
 // Guard calls code of the user that works on images of this field. A panic is an error, with its

@@ -8,7 +8,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
 // Decoded is an image of the standard library as a source.
@@ -42,43 +41,9 @@ type storedDecoder interface {
 	DecodeSamples(dst []float32, window image.Rectangle) error
 }
 
-// decodeSamples writes a window of the image that load has decoded, and gives the image away.
-func (d *ownDecoder) decodeSamples(dst []float32, window image.Rectangle) (err error) {
-	defer guarded(d.field, &err)
-	img := d.img
-	d.img = nil
-	convertValues(dst, img, window.Add(img.Bounds().Min))
-	return nil
-}
-
-// load decodes the image, which decodeSamples gives away.
-func (d *ownDecoder) load() (err error) {
-	if d.img != nil {
-		return nil
-	}
-	defer guarded(d.field, &err)
-	img, err := d.whole()
-	if err != nil {
-		return err
-	}
-	if m, ok := img.(*raster.Planes); ok {
-		if err := m.Check(); err != nil {
-			return err
-		}
-	}
-	d.img = img
-	return nil
-}
-
 func (d *Decoded) Samples() (n int, dtype dataset.Dtype, err error) {
 	defer d.guarded(&err)
-	if m, ok := d.Image.(*raster.Planes); ok {
-		if err := m.Check(); err != nil {
-			return 0, dataset.Dtype(0), err
-		}
-	}
-	n, dtype = samplesOf(d.Image)
-	return n, dtype, nil
+	return channelsOf(d.Image), dataset.Uint16, nil
 }
 
 func (d *Decoded) DecodeValues(dst []float32, window image.Rectangle) (err error) {
@@ -87,68 +52,38 @@ func (d *Decoded) DecodeValues(dst []float32, window image.Rectangle) (err error
 	return nil
 }
 
-// samplesOf is the number of channels of an image, and their dtype.
-func samplesOf(img image.Image) (int, dataset.Dtype) {
+// channelsOf is the number of channels of an image of the standard library, whose values have 16 bits.
+func channelsOf(img image.Image) int {
 	switch m := img.(type) {
-	case *raster.Planes:
-		return m.Channels, m.Dtype
 	case *image.Gray, *image.Gray16:
-		return 1, dataset.Uint16
+		return 1
 	case *image.NRGBA, *image.NRGBA64:
-		return 4, dataset.Uint16
+		return 4
 	case *image.RGBA:
 		if !m.Opaque() {
-			return 4, dataset.Uint16
+			return 4
 		}
 	case *image.RGBA64:
 		if !m.Opaque() {
-			return 4, dataset.Uint16
+			return 4
 		}
 	}
-	return 3, dataset.Uint16
+	return 3
 }
 
-// convertValues writes a window of an image with the channels of samplesOf.
+// convertValues writes the channels of a window of an image.
 func convertValues(dst []float32, img image.Image, window image.Rectangle) {
-	m, ok := img.(*raster.Planes)
-	if !ok {
-		n, _ := samplesOf(img)
-		convertChannels(dst, n, img, window)
-		return
+	n := channelsOf(img)
+	if m, ok := img.(*image.RGBA); ok && n == 3 { // without alpha both types have the same values
+		img = (*image.NRGBA)(m)
 	}
-	w := window.Dx()
-	for c := range m.Channels {
-		plane := m.Plane(c)
-		for y := window.Min.Y; y < window.Max.Y; y++ {
-			copy(dst[:w], plane[y*m.Width+window.Min.X:])
-			dst = dst[w:]
-		}
+	if m, ok := img.(*image.RGBA64); ok && n == 3 {
+		img = (*image.NRGBA64)(m)
 	}
-}
-
-// convertChannels writes n channels of a window of an image of the standard library: grey, grey
-// and alpha, colours, or colours and alpha.
-func convertChannels(dst []float32, n int, img image.Image, window image.Rectangle) {
-	from := [4]int{0, 1, 2, 3}
-	switch m := img.(type) {
-	case *image.RGBA:
-		if n == 3 { // without alpha both types have the same values
-			img = (*image.NRGBA)(m)
-		}
-	case *image.RGBA64:
-		if n == 3 {
-			img = (*image.NRGBA64)(m)
-		}
-	}
-	if n == 2 {
-		from[1] = 3
-	}
-	area := window.Dx() * window.Dy()
 	for c := range n {
-		plane := dst[c*area:][:area]
 		for y := window.Min.Y; y < window.Max.Y; y++ {
-			row := plane[(y-window.Min.Y)*window.Dx():][:window.Dx()]
-			rowOfChannel(row, img, window.Min.X, y, from[c])
+			rowOfChannel(dst[:window.Dx()], img, window.Min.X, y, c)
+			dst = dst[window.Dx():]
 		}
 	}
 }

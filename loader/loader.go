@@ -16,26 +16,18 @@
 //		…
 //	}
 //
-// # What it does, and how fast
-//
 // [Loader.Stats] sums up where the time went and ends with the bottleneck in one sentence. Hooks see the same as it
-// happens: every sample with its stages, every batch from its first sample until its memory is free, and every wait:
-// see [Observe] and [Trace]. Package trace draws a timeline of them. Profiles have the labels "worker" and "stage".
+// happens: see [Observe]. Profiles have the labels "worker" and "stage".
 //
 // # For users of PyTorch
 //
-//   - Samples are placed in the batch rather than returned, so nothing stacks them.
-//     Everything else that a collate_fn does is a step of [Collate]. Fields whose samples
-//     differ in size are ragged: see [Batch.Offsets] and [Padded].
+//   - Samples are placed in the batch rather than returned, so nothing stacks them. What else a collate_fn does is a
+//     step of [Collate]. Fields whose samples differ in size are ragged: see [Batch.Offsets] and [Padded].
 //   - num_workers need not be found by trial and error: see [Auto].
-//   - For pin_memory, give [Memory] an [Allocator] of page-locked memory. Package
-//     gpu has one.
-//   - What a worker_init_fn does belongs in the dataset's Open, which makes a Reader
-//     for each worker. The worker's number is known only in the Reader's Place: see
-//     [dataset.Worker].
-//   - An IterableDataset is a dataset of package stream, or another one whose length is
-//     [dataset.Unknown]. It is the same for any number of workers, and can resume.
-//   - Workers are persistent: their Readers stay open from loop to loop.
+//   - For pin_memory, give [Memory] an [Allocator] of page-locked memory, such as that of package gpu.
+//   - What a worker_init_fn does belongs in the dataset's Open, which makes a Reader for each worker. Workers, and
+//     their Readers, stay from loop to loop.
+//   - An IterableDataset is a dataset of package stream. It is the same for any number of workers, and can resume.
 package loader
 
 import (
@@ -43,7 +35,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -122,8 +113,7 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	return &Loader{ds: ds, cfg: cfg, steps: steps, plans: plan.New(cfg.planned(ds))}, nil
 }
 
-// allocate makes the workers and the slabs, and touches the slabs' memory, in as many goroutines as there are workers.
-// If the first epoch had to touch it, it would take twice as long.
+// allocate makes the workers and the slabs.
 func (l *Loader) allocate() error {
 	rows, err := l.plans.Largest()
 	if err != nil {
@@ -141,23 +131,13 @@ func (l *Loader) allocate() error {
 	l.team = assemble.New(assemble.Config{
 		Dataset: l.ds, Service: c.service, Plans: l.plans, Pool: l.pool, Steps: l.steps, Workers: c.workers,
 		Seed: c.seed, Skip: c.skip, Help: c.help, Unordered: c.unordered,
-		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Measured: c.auto, Elastic: c.auto && !c.set.inFlight, Hooks: l.hooks(),
+		Timeout: c.timeout, Timed: c.timeout > 0 || len(c.observers) > 0, Elastic: c.auto && !c.set.inFlight, Hooks: l.hooks(),
 	})
-	var touching sync.WaitGroup
-	turns := make(chan struct{}, max(1, c.workers))
 	for range count {
-		s, err := l.pool.Add()
-		if err != nil {
-			touching.Wait()
+		if err := l.pool.Add(); err != nil {
 			return errors.Join(fmt.Errorf("loader: %w", err), l.Close())
 		}
-		turns <- struct{}{}
-		touching.Go(func() {
-			s.Touch()
-			<-turns
-		})
 	}
-	touching.Wait()
 	return nil
 }
 

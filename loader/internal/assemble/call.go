@@ -234,40 +234,27 @@ func (l *Loop) timeoutError() *Timeout {
 	return e
 }
 
-// stuck lists those activities that are calls, the longest first, with the names of their samples.
+// stuck lists those activities that are calls, the longest first. They have the names of their samples, unless the
+// dataset needs longer than the Timeout to tell them, because a name may have to wait for the call that hangs.
 func (t *Team) stuck(all []unnamed) []Activity {
 	all = slices.DeleteFunc(all, func(a unnamed) bool { return !a.Calls() })
 	slices.SortFunc(all, func(a, b unnamed) int { return cmp.Compare(b.For, a.For) })
+	names := make([]string, len(all))
+	t.mu.Lock()
+	ended := t.background("naming samples", func() error {
+		for i, a := range all {
+			names[i] = t.Name(a.Index, a.samples)
+		}
+		return nil
+	}, func(error) {})
+	t.mu.Unlock()
+	named := t.waitFor(ended)
 	calls := make([]Activity, len(all))
 	for i, a := range all {
 		calls[i] = a.Activity
-	}
-	if len(calls) > 0 {
-		t.nameInTime(calls, all)
+		if named {
+			calls[i].Name = names[i]
+		}
 	}
 	return calls
-}
-
-// nameInTime gives the calls the names of their samples. It waits for the dataset no longer than the Timeout, because a
-// name may have to wait for the call that hangs.
-func (t *Team) nameInTime(calls []Activity, of []unnamed) {
-	names := make(chan string, len(calls)) // has room for all
-	name := func() error {
-		for _, a := range of {
-			names <- t.Name(a.Index, a.samples)
-		}
-		return nil
-	}
-	t.mu.Lock()
-	t.background("naming samples", name, func(error) { close(names) })
-	t.mu.Unlock()
-	timer := time.NewTimer(t.cfg.Timeout)
-	defer timer.Stop()
-	for i := range calls {
-		select {
-		case calls[i].Name = <-names: // empty if the dataset has ended the goroutine
-		case <-timer.C:
-			return
-		}
-	}
 }

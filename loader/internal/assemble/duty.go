@@ -9,8 +9,9 @@ import (
 
 // What a worker does next is decided here, with the Team's mutex.
 
-// duty gives worker w a batch: the wanted one to help with, or a fresh one to prepare, or, if all slabs are taken, the
-// oldest one to help with. It waits until there is a batch, and returns nil when the loop stops.
+// duty gives worker w a batch: the wanted one to help with, or its own if that has unclaimed rows, or a fresh one to
+// prepare, or, if all slabs are taken, the oldest one to help with. It waits until there is a batch, and returns nil
+// when the loop stops.
 func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
@@ -19,13 +20,19 @@ func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 			l.park(w)
 			continue
 		}
-		if j := l.toHelp(); j != nil && j == l.wanted.Load() {
-			l.wakeAnother()
-			return j, false
+		if j := l.wanted.Load(); j != nil {
+			if j.unclaimed() > 0 {
+				l.wakeAnother()
+				return j, false
+			}
+			l.wanted.CompareAndSwap(j, nil)
 		}
-		if j := l.open(w); j != nil {
+		if w.own != nil && w.own.unclaimed() > 0 {
+			return w.own, false
+		}
+		if w.own = l.open(w); w.own != nil {
 			l.wakeAnother()
-			return j, true
+			return w.own, true
 		}
 		if j := l.toHelp(); j != nil {
 			l.wakeAnother()
@@ -52,21 +59,18 @@ func (l *Loop) sleep(w *worker) {
 	if short {
 		w.waits = waitsForMemory
 	}
-	if l.t.cfg.Measured {
-		l.load.sleeps(begun, 1)
-	}
+	l.load.sleeps(begun, 1)
 	l.idle++
 	if l.lacks() {
 		l.notify()
 	}
 	l.work.Wait()
 	l.idle--
-	if l.t.cfg.Measured {
-		l.load.sleeps(time.Now(), -1)
-	}
+	woken := time.Now()
+	l.load.sleeps(woken, -1)
 	w.waits = ""
 	if short {
-		w.memoryWait.Add(int64(time.Since(begun)))
+		w.memoryWait.Add(int64(woken.Sub(begun)))
 	}
 }
 
@@ -223,8 +227,7 @@ func (w *worker) drawSamples(j *Job) error {
 	return nil
 }
 
-// build works on batch j until all its rows are claimed. Before every claim it helps with the batch that the loop waits
-// for, if that is another one.
+// build works on batch j until all its rows are claimed, or until it is to help with another one, or to park.
 func (w *worker) build(j *Job) {
 	w.at.Store(j)
 	begun := time.Now()
@@ -240,32 +243,10 @@ func (w *worker) build(j *Job) {
 		w.gave = 0
 	}()
 	chunk := w.chunk(j.size())
-	for !w.loop.stopped.Load() {
+	for !w.loop.stopped.Load() && !w.surplus() {
 		if wanted := w.loop.wanted.Load(); wanted != nil && wanted != j {
-			w.finishRows(j, done)
-			done = 0
-			w.drain(wanted)
-			w.at.Store(j)
-			continue
+			return
 		}
-		if w.surplus() {
-			break // others help with the rest of the batch
-		}
-		n := w.fill(j, chunk)
-		if n == 0 {
-			break
-		}
-		done += n
-	}
-}
-
-// drain works on the wanted batch until all its rows are claimed.
-func (w *worker) drain(j *Job) {
-	w.at.Store(j)
-	done := 0
-	defer func() { w.finishRows(j, done) }()
-	chunk := w.chunk(j.size())
-	for !w.loop.stopped.Load() {
 		n := w.fill(j, chunk)
 		if n == 0 {
 			w.loop.wanted.CompareAndSwap(j, nil)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/slots"
 	"github.com/penstock-go/penstock/loader/internal/slab"
 )
 
@@ -82,14 +83,7 @@ func (l *Loop) epoch() int {
 // Effort is the work that workers have done.
 type Effort struct {
 	Busy, Drawing, MemoryWait time.Duration
-	Stages                    []StageTime
-}
-
-// A StageTime is the time that one stage has taken, all workers together.
-type StageTime struct {
-	Name  string
-	Count int64
-	Total time.Duration
+	Stages                    []slots.StageTime
 }
 
 func (sum *Effort) add(w *worker) {
@@ -103,9 +97,9 @@ func (sum *Effort) add(w *worker) {
 	sum.Drawing += time.Duration(w.drawing.Load())
 	sum.MemoryWait += time.Duration(w.memoryWait.Load())
 	for _, t := range times {
-		i := slices.IndexFunc(sum.Stages, func(s StageTime) bool { return s.Name == t.Name })
+		i := slices.IndexFunc(sum.Stages, func(s slots.StageTime) bool { return s.Name == t.Name })
 		if i < 0 {
-			sum.Stages = append(sum.Stages, StageTime(t))
+			sum.Stages = append(sum.Stages, t)
 			continue
 		}
 		sum.Stages[i].Count += t.Count

@@ -89,11 +89,14 @@ func (l *Loop) Next(ticks <-chan time.Time, tick func()) (*Job, error) {
 func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 	defer l.unwant()
 	var timeout <-chan time.Time
+	late := false
 	for {
 		j, over, err := l.look()
 		switch {
 		case j != nil || over || err != nil:
 			return j, err
+		case late: // the batch has not come while the system let this goroutine wait
+			return nil, l.timeoutError()
 		case l.addSlab():
 			continue
 		}
@@ -108,7 +111,7 @@ func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 			tick()
 		case <-l.ctx.Done():
 		case <-timeout:
-			return l.expired()
+			late = true
 		}
 	}
 }
@@ -119,15 +122,6 @@ func (l *Loop) addSlab() bool {
 	lacks := l.lacks()
 	l.t.mu.Unlock()
 	return lacks && l.t.cfg.Pool.Grow()
-}
-
-// expired is the end of a wait that has taken as long as the Timeout. The batch may have come just then, as it may if
-// the system lets this goroutine run late.
-func (l *Loop) expired() (*Job, error) {
-	if j, over, err := l.look(); j != nil || over || err != nil {
-		return j, err
-	}
-	return nil, l.timeoutError()
 }
 
 // look takes the batch to be delivered if it is complete, or reports that the loop is over. Otherwise it tells the

@@ -46,7 +46,6 @@ type Config struct {
 	Unordered bool
 	Timeout   time.Duration // of calls of user code; 0 for none
 	Timed     bool          // whether calls of user code are timed one by one
-	Measured  bool          // whether [Loop.Read] is called
 	Elastic   bool          // whether slabs are added while the loop waits
 	Hooks     Hooks
 }

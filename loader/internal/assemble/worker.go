@@ -28,6 +28,7 @@ type worker struct {
 	call call
 
 	at     atomic.Pointer[Job] // the batch that it works on
+	own    *Job                // the batch that it began last
 	index  int                 // the sample that it places
 	yields bool                // whether it is to let other goroutines run once its rows are counted
 
@@ -101,6 +102,7 @@ func (w *worker) main(l *Loop) {
 func (w *worker) begin(l *Loop) bool {
 	w.ctx = slots.WithWorker(l.ctx, w.id)
 	w.at.Store(nil)
+	w.own = nil
 	err := w.open()
 	if err != nil {
 		l.failWorker(w, fmt.Errorf("open dataset: %w", err))

@@ -94,15 +94,13 @@ func (p *Pool) Out() int {
 }
 
 // Add makes a slab. It calls the Allocator. A panic of it becomes an error.
-func (p *Pool) Add() (s *Slab, err error) {
+func (p *Pool) Add() (err error) {
 	defer usercode.Recover(&err)
-	if s, err = newSlab(p, p.Rows()); err != nil {
-		return nil, err
-	}
-	if !p.adopt(s) {
+	s, err := newSlab(p, p.Rows())
+	if err == nil && !p.adopt(s) {
 		err = s.free()
 	}
-	return s, err
+	return err
 }
 
 // adopt adds a slab unless the pool is closed.
@@ -125,7 +123,7 @@ func (p *Pool) Grow() (grown bool) {
 	if !room {
 		return false
 	}
-	_, err := p.Add()
+	err := p.Add()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refused = err

@@ -63,17 +63,6 @@ func newSlab(p *Pool, rows int) (*Slab, error) {
 	return s, s.Reserve(rows)
 }
 
-// Touch writes to every page, so that the system maps it now and not while a batch is filled.
-func (s *Slab) Touch() {
-	const page = 4096
-	if s.pool.Poison {
-		return // it has touched the memory
-	}
-	for i := 0; i < len(s.block); i += page {
-		s.block[i] = 0
-	}
-}
-
 // Reserve makes room for that many rows. The content of the slab is lost.
 func (s *Slab) Reserve(rows int) error {
 	if rows <= s.rows {

@@ -25,7 +25,7 @@ func (r *reluctant) Free([]byte) error {
 
 // TestASlabIsWholeAgainAfterAnErrorOfFree: its cells lie in the memory that the batch reads.
 func TestASlabIsWholeAgainAfterAnErrorOfFree(t *testing.T) {
-	s, err := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, Memory: &reluctant{}}, 8).Add()
+	s, err := newSlab(NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, Memory: &reluctant{}}, 8), 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func (unfreeing) Free([]byte) error { panic("broken") }
 // TestMemoryWhoseFreePanicsCountsNoLonger in the budget, as if Free had returned an error.
 func TestMemoryWhoseFreePanicsCountsNoLonger(t *testing.T) {
 	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64}}, Memory: unfreeing{}}, 8)
-	s, err := p.Add()
+	s, err := newSlab(p, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestAFreeSlabThatGivesBackItsRaggedMemoryWhileThePoolClosesIsFreed(t *testi
 	memory := new(closing)
 	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Int64}, {Name: "y", Dtype: dataset.Uint8, Ragged: true}}, Memory: memory, Budget: 20_000, Least: 3}, 1)
 	for range 2 {
-		if _, err := p.Add(); err != nil {
+		if err := p.Add(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestTheLargestBatchCountsAllItsRaggedFields(t *testing.T) {
 	spec := dataset.Spec{field, field}
 	spec[0].Name, spec[1].Name = "x", "y"
 	p := NewPool(Config{Spec: spec, Memory: Heap{}, Budget: math.MaxInt, Least: 3}, 1)
-	if _, err := p.Add(); err != nil {
+	if err := p.Add(); err != nil {
 		t.Fatal(err)
 	}
 	s := p.Take()

@@ -73,7 +73,6 @@ func TestPositionBelongsToItsOrder(t *testing.T) {
 		return []loader.Option{loader.BatchSampler(must(s, err))}
 	}
 	weights, others := slices.Repeat([]float64{1, 2, 3}, n/3), slices.Repeat([]float64{3, 2, 1}, n/3)
-	indices := slices.Repeat([]int{5, 1, 9}, n/3)
 	ends := []int{5, 12, 24}
 	lengths := slices.Repeat([]int{5, 1, 9}, n/3)
 	shuffle := sampler.Shuffle(n, 7)
@@ -100,10 +99,8 @@ func TestPositionBelongsToItsOrder(t *testing.T) {
 		{order(sampler.Weighted(weights, 7))},
 		{order(sampler.Weighted(others, 7))},
 		{order(sampler.WeightedWithoutReplacement(weights, 7))},
-		{order(sampler.Subset(shuffle, indices), nil)},
 		{order(sampler.Grouped(ends, 7), nil)},
 		{order(sampler.Grouped(ends, 7, sampler.Together(2)), nil)},
-		{order(sampler.Repeat(shuffle, 30))},
 		{batches(sampler.ByLength(lengths, 7, sampler.BatchSize(3)), nil)},
 		{batches(sampler.ByLength(lengths, 7, sampler.BatchSize(2)), nil)},
 		{batches(sampler.List{{1, 2}, {3}, {4, 5}}, nil)},

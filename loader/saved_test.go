@@ -73,7 +73,6 @@ func savedCases(late <-chan struct{}) map[string]func(t testing.TB) *loader.Load
 		"weighted, none twice":     sampled(must(sampler.WeightedWithoutReplacement(weights, 3))),
 		"random":                   sampled(sampler.Random(n, 4)),
 		"as PyTorch":               sampled(sampler.TorchManualSeed(n, 11)),
-		"as a PyTorch generator":   sampled(sampler.TorchGenerator(n, 11)),
 		"in groups":                sampled(sampler.Grouped([]int{10, 20, 43}, 5)),
 		"without identity":         sampled(secret{sampler.Shuffle(n, 9)}),
 		"by length":                loads(loader.BatchSampler(sampler.ByLength(lengths, 6, sampler.BatchSize(4)))),

@@ -191,10 +191,7 @@ func TestFixedLoadsWhatBatchSizeDoes(t *testing.T) {
 }
 
 func TestRanksOfBatchSamplersHaveTheirOwnRandomNumbers(t *testing.T) {
-	draws, err := sampler.Repeat(sampler.Sequential(1), 16)
-	if err != nil {
-		t.Fatal(err)
-	}
+	draws := sampler.Random(1, 0, sampler.Draws(16))
 	seen := map[string]int{}
 	for rank := range 2 {
 		s, err := sampler.ShardBatches(sampler.Fixed(draws, sampler.BatchSize(4)), rank, 2, sampler.KeepExact)

@@ -36,7 +36,6 @@ func TestBatchSamplers(t *testing.T) {
 		{"Fixed larger than all", sampler.Fixed(sampler.Sequential(2), sampler.BatchSize(3)), "[[0 1]]"},
 		{"Fixed larger than all, dropped", sampler.Fixed(sampler.Sequential(2), sampler.BatchSize(3), sampler.DropLast(true)), "[]"},
 		{"List", five, "[[0] [1 2] [3] [4] [5 6]]"},
-		{"BatchFunc", sampler.BatchFunc(func(epoch int) sampler.Batches { return sampler.List{{epoch}} }), "[[2]]"},
 		{"share padded", share(1, 2, sampler.PadToEven), "[[1 2] [4] [0]]"},
 		{"share dropped", share(1, 2, sampler.DropToEven), "[[1 2] [4]]"},
 		{"share exact", share(0, 2, sampler.KeepExact), "[[0] [3] [5 6]]"},

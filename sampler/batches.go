@@ -187,14 +187,6 @@ func (b *lengthBatches) start(i int) int {
 	return i * b.size
 }
 
-// BatchFunc makes a [BatchSampler] from a function of the epoch. The function must
-// return the same batches for the same epoch. Several goroutines may call it at
-// once.
-type BatchFunc func(epoch int) Batches
-
-// Epoch calls f.
-func (f BatchFunc) Epoch(epoch int) Batches { return f(epoch) }
-
 // List is a fixed list of batches, each the indices of its samples. No batch may
 // be empty. As a [BatchSampler] it gives the same batches in every epoch.
 type List [][]int

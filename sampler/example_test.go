@@ -51,46 +51,10 @@ func ExampleTorchManualSeed() {
 	// 6 2 1 0 3 8 5 9 4 7
 }
 
-// DataLoader(dataset, shuffle=True, generator=torch.Generator().manual_seed(42)).
-func ExampleTorchGenerator() {
-	s := sampler.TorchGenerator(10, 42)
-	for epoch := range 3 {
-		show(s.Epoch(epoch))
-	}
-	// Output:
-	// 6 5 4 0 8 9 2 1 3 7
-	// 3 6 5 8 9 4 2 0 7 1
-	// 7 4 5 0 9 1 3 2 8 6
-}
-
-// torch.manual_seed(42), then DataLoader(dataset, shuffle=True, num_workers=1,
-// persistent_workers=True).
-func ExamplePersistentWorkers() {
-	s := sampler.TorchManualSeed(10, 42, sampler.PersistentWorkers(true))
-	for epoch := range 3 {
-		show(s.Epoch(epoch))
-	}
-	// Output:
-	// 8 0 9 1 4 5 6 3 2 7
-	// 4 3 2 6 7 5 0 8 1 9
-	// 4 6 9 3 7 5 2 0 1 8
-}
-
 // Eight draws from three samples, with replacement.
 func ExampleRandom() {
 	show(sampler.Random(3, 1, sampler.Draws(8)).Epoch(0))
 	// Output: 0 1 0 2 1 1 2 1
-}
-
-// Seven draws from three samples: each sample twice, then one more.
-func ExampleRepeat() {
-	s, err := sampler.Repeat(sampler.Shuffle(3, 1), 7)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	show(s.Epoch(0))
-	// Output: 0 1 2 1 2 0 2
 }
 
 // Sample 0 is eight times as likely as sample 1 or sample 3. Sample 2 is never drawn.
@@ -114,16 +78,6 @@ func ExampleWeightedWithoutReplacement() {
 	}
 	show(s.Epoch(0))
 	// Output: 0 3 1
-}
-
-// Four samples of a larger dataset, in the given order and shuffled.
-func ExampleSubset() {
-	list := []int{10, 20, 30, 40}
-	show(sampler.Subset(sampler.Sequential(len(list)), list).Epoch(0))
-	show(sampler.Subset(sampler.Shuffle(len(list), 1), list).Epoch(0))
-	// Output:
-	// 10 20 30 40
-	// 10 30 20 40
 }
 
 // Rank 1 of 3 takes its share of seven samples. Training repeats samples, so that
@@ -254,18 +208,6 @@ func ExampleByLength() {
 func ExampleList() {
 	showBatches(sampler.List{{4, 2}, {0, 1, 3}}.Epoch(0))
 	// Output: [4 2] [0 1 3]
-}
-
-// Batches that grow from epoch to epoch.
-func ExampleBatchFunc() {
-	s := sampler.BatchFunc(func(epoch int) sampler.Batches {
-		return sampler.Fixed(sampler.Sequential(6), sampler.BatchSize(epoch+1)).Epoch(epoch)
-	})
-	showBatches(s.Epoch(1))
-	showBatches(s.Epoch(2))
-	// Output:
-	// [0 1] [2 3] [4 5]
-	// [0 1 2] [3 4 5]
 }
 
 // Rank 1 of 2 takes its share of three batches. PadToEven repeats the first one.

@@ -29,16 +29,6 @@ func identity(s any) string {
 	return ""
 }
 
-// over is the identity of a sampler over s, or empty if s has none. The identity
-// of s is the first value for format.
-func over(s any, format string, args ...any) string {
-	inner := identity(s)
-	if inner == "" {
-		return ""
-	}
-	return fmt.Sprintf(format, append([]any{inner}, args...)...)
-}
-
 // hash is the first 64 bits of SHA-256 over the numbers that item adds for every
 // element of list, each a uint64 in little-endian order.
 func hash[T any](list []T, item func(add func(uint64), x T)) string {
@@ -71,26 +61,11 @@ func (r random) Identity() string {
 }
 
 func (t *torch) Identity() string {
-	draws := ""
-	if t.draws != t.n { // by Repeat
-		draws = fmt.Sprintf(", draws %d", t.draws)
+	name := "Torch"
+	if t.global {
+		name = "TorchManualSeed"
 	}
-	switch from := t.from.(type) {
-	case torchEpochs:
-		return fmt.Sprintf("Torch(%d samples%s, seed %d)", t.n, draws, from.seed)
-	case torchSeeds:
-		return fmt.Sprintf("TorchManualSeed(%d samples%s%v, seed %d)", t.n, draws, from.torchConfig, from.seed)
-	case *torchContinued:
-		return fmt.Sprintf("TorchGenerator(%d samples%s%v, seed %d)", t.n, draws, from.torchConfig, from.seed)
-	}
-	return ""
-}
-
-func (c torchConfig) String() string {
-	if c.persistent {
-		return ", persistent workers"
-	}
-	return ""
+	return fmt.Sprintf("%s(%d samples, seed %d)", name, t.n, t.seed)
 }
 
 func (w *weighted) Identity() string {
@@ -112,12 +87,6 @@ func (g *grouped) Identity() string {
 	}
 	return fmt.Sprintf("Grouped(%d groups %s, together %d%s, seed %d)", len(g.starts)-1, hashInts(g.starts), g.together, lanes, g.seed)
 }
-
-func (s subset) Identity() string {
-	return over(s.of, "Subset(%s, %d indices %s)", len(s.indices), hashInts(s.indices))
-}
-
-func (r repeated) Identity() string { return over(r.of, "Repeat(%s, draws %d)", r.draws) }
 
 // Identity is that of the global order.
 func (s shard) Identity() string { return identity(s.of) }

@@ -21,16 +21,10 @@ func TestIdentitiesStayTheSame(t *testing.T) {
 		"Random(10 samples, draws 10, seed 3)":                                                        sampler.Random(10, 3),
 		"Torch(10 samples, seed 3)":                                                                   sampler.Torch(10, 3),
 		"TorchManualSeed(10 samples, seed 3)":                                                         sampler.TorchManualSeed(10, 3),
-		"TorchManualSeed(10 samples, persistent workers, seed 3)":                                     sampler.TorchManualSeed(10, 3, sampler.PersistentWorkers(true)),
-		"TorchGenerator(10 samples, seed 3)":                                                          sampler.TorchGenerator(10, 3),
-		"TorchGenerator(10 samples, draws 25, persistent workers, seed 3)":                            must(sampler.Repeat(sampler.TorchGenerator(10, 3, sampler.PersistentWorkers(true)), 25)),
-		"Torch(10 samples, draws 25, seed 3)":                                                         must(sampler.Repeat(sampler.Torch(10, 3), 25)),
 		"Weighted(4 weights 66896942f9c021be, draws 7, seed 3)":                                       must(sampler.Weighted(weights, 3, sampler.Draws(7))),
 		"WeightedDistinct(4 weights b61359d77b7429cb, draws 2, seed 3)":                               must(sampler.WeightedWithoutReplacement(weights, 3, sampler.Draws(2))),
 		"Grouped(2 groups 605ee390932f106f, together 1, seed 3)":                                      sampler.Grouped([]int{4, 10}, 3),
 		"Grouped(2 groups 605ee390932f106f, together 2, lanes 3, seed 3)":                             sampler.Grouped([]int{4, 10}, 3, sampler.Together(2), sampler.Lanes(3)),
-		"Subset(Shuffle(3 samples, seed 3), 3 indices 89d1a767594aeab9)":                              sampler.Subset(sampler.Shuffle(3, 3), []int{7, 1, 4}),
-		"Repeat(Shuffle(10 samples, seed 3), draws 25)":                                               must(sampler.Repeat(shuffle, 25)),
 		"ByLength(5 samples by length fbdb31504098c018, batches of 2, seed 3)":                        sampler.ByLength(lengths, 3, sampler.BatchSize(2)),
 		"ByLength(5 samples by length fbdb31504098c018, batches of 2, the short one dropped, seed 3)": sampler.ByLength(lengths, 3, sampler.BatchSize(2), sampler.DropLast(true)),
 		"List(2 batches be3cb7e04dcce365)":                                                            sampler.List{{1, 2}, {3}},
@@ -57,12 +51,9 @@ func (mute) Epoch(int) sampler.Order { return sampler.Sequential(4).Epoch(0) }
 
 func TestSamplersOverOneWithoutIdentityHaveNone(t *testing.T) {
 	for _, s := range []any{
-		sampler.Subset(mute{}, []int{1, 2, 3, 4}),
-		must(sampler.Repeat(mute{}, 9)),
 		must(sampler.Shard(mute{}, 0, 2, sampler.KeepExact)),
 		sampler.Fixed(mute{}),
 		must(sampler.ShardBatches(sampler.Fixed(mute{}), 0, 2, sampler.KeepExact)),
-		must(sampler.ShardBatches(sampler.BatchFunc(func(int) sampler.Batches { return nil }), 0, 2, sampler.KeepExact)),
 	} {
 		if got := s.(sampler.Identified).Identity(); got != "" {
 			t.Errorf("%T: got %q, want none", s, got)
@@ -83,7 +74,6 @@ func TestDataEntersIdentitiesAsAHash(t *testing.T) {
 		for _, s := range []any{
 			must(sampler.Weighted(weights, 1)),
 			must(sampler.WeightedWithoutReplacement(weights, 1)),
-			sampler.Subset(sampler.Sequential(3), indices),
 			sampler.Grouped(ends, 1),
 			sampler.List{{1}, indices},
 			sampler.List{indices, {1}},

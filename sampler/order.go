@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/penstock-go/penstock/internal/prng"
 )
@@ -58,8 +57,7 @@ func (o outside) Error() string {
 // replacement=True. It takes no memory that grows with n or the draws. A negative
 // n panics, and so does an n of 0 with Draws above 0.
 //
-// For draws without replacement, use [Shuffle], or [Repeat] over Shuffle if the
-// number of draws is not n.
+// For draws without replacement, use [Shuffle].
 func Random(n int, seed uint64, options ...DrawOption) Sampler {
 	mustCount("Random", "n", n)
 	r := random{n, newDraws("Random", n, options), seed}
@@ -237,109 +235,6 @@ func permuted(k, n int, key uint64) int {
 	s := stream(key)
 	shuffle(&s, list[:n])
 	return int(list[k])
-}
-
-// Subset takes only the samples in indices: where s gives k, it gives indices[k].
-// With [Sequential] of len(indices) it keeps the order of indices. With [Shuffle]
-// of len(indices) it is PyTorch's SubsetRandomSampler. At panics if s gives a
-// number that is not from 0 to len(indices)-1. Subset of a [Shard] is the same as
-// Shard of the Subset. Subset copies indices, and panics if s is nil.
-func Subset(s Sampler, indices []int) Sampler {
-	mustSampler("Subset", s)
-	return subset{s, slices.Clone(indices)}
-}
-
-type subset struct {
-	of      Sampler
-	indices []int
-}
-
-func (s subset) Epoch(epoch int) Order {
-	order := s.of.Epoch(epoch)
-	if part, ok := order.(Part); ok {
-		return subsetPart{part, s.indices}
-	}
-	return subsetOrder{order, s.indices}
-}
-
-type subsetOrder struct {
-	Order
-	indices []int
-}
-
-func (o subsetOrder) At(k int) int { return o.indices[o.Order.At(k)] }
-
-// subsetPart is the subset of one rank's share, which is the rank's share of the subset.
-type subsetPart struct {
-	Part
-	indices []int
-}
-
-func (p subsetPart) At(k int) int       { return p.indices[p.Part.At(k)] }
-func (p subsetPart) Global() Order      { return subsetOrder{p.Part.Global(), p.indices} }
-func (p subsetPart) From(draw int) Part { return subsetPart{p.Part.From(draw), p.indices} }
-
-// Repeat takes draws samples per epoch, from consecutive epochs of s: whole epochs, then the
-// first samples of one more. Over a [Shuffle] it does what PyTorch's RandomSampler does with
-// num_samples=draws, and over [Torch] and its kin it gives that sampler's exact orders.
-//
-// Put [Shard] around Repeat, not into it. It is an error if s is empty and draws is not 0. A
-// negative draws panics, and so does a nil s.
-func Repeat(s Sampler, draws int) (Sampler, error) {
-	mustSampler("Repeat", s)
-	mustCount("Repeat", "draws", draws)
-	own, ok := s.(repeater)
-	var n int
-	if ok {
-		n = own.samples()
-	} else {
-		n = s.Epoch(0).Len()
-	}
-	if n == 0 && draws > 0 {
-		return nil, fmt.Errorf("sampler: Repeat: %d draws from an empty order", draws)
-	}
-	if ok {
-		return own.repeat(draws), nil
-	}
-	return repeated{s, n, draws}, nil
-}
-
-// A repeater has its own way to take another number of draws per epoch.
-type repeater interface {
-	samples() int // per epoch
-	repeat(draws int) Sampler
-}
-
-type repeated struct {
-	of       Sampler
-	n, draws int
-}
-
-func (r repeated) Epoch(epoch int) Order {
-	o := &repeatedOrder{n: r.n, draws: r.draws}
-	if r.draws > 0 {
-		count := (r.draws-1)/r.n + 1
-		if epoch > math.MaxInt/count-1 {
-			panic(fmt.Sprintf("sampler: Repeat: epoch %d of %d epochs each is too large", epoch, count))
-		}
-		o.orders = make([]Order, count)
-		for i := range o.orders {
-			o.orders[i] = r.of.Epoch(epoch*count + i)
-		}
-	}
-	return o
-}
-
-type repeatedOrder struct {
-	orders   []Order
-	n, draws int
-}
-
-func (o *repeatedOrder) Len() int { return o.draws }
-
-func (o *repeatedOrder) At(k int) int {
-	mustPlace(k, o.draws)
-	return o.orders[k/o.n].At(k % o.n)
 }
 
 // Endless takes the samples 0, 1, 2 and so on, in every epoch. It is the order of a

@@ -28,14 +28,10 @@ func all() map[string]sampler.Sampler {
 		"large Shuffle":              sampler.Shuffle(5000, 1),
 		"Torch":                      sampler.Torch(5, 1),
 		"TorchManualSeed":            sampler.TorchManualSeed(5, 1),
-		"TorchGenerator":             sampler.TorchGenerator(5, 1),
-		"Repeat of Torch":            must(sampler.Repeat(sampler.TorchGenerator(5, 1), 12)),
 		"Random":                     sampler.Random(5, 1, sampler.Draws(12)),
-		"Repeat":                     must(sampler.Repeat(sampler.Shuffle(5, 1), 12)),
 		"Weighted":                   must(sampler.Weighted(weights, 1, sampler.Draws(12))),
 		"WeightedWithoutReplacement": must(sampler.WeightedWithoutReplacement(weights, 1, sampler.Draws(4))),
 		"Grouped":                    sampler.Grouped([]int{2, 3, 5}, 1, sampler.Together(2), sampler.Lanes(2)),
-		"Subset":                     sampler.Subset(sampler.Shuffle(3, 1), []int{4, 0, 2}),
 		"Shard":                      must(sampler.Shard(sampler.Shuffle(5, 1), 1, 3, sampler.PadToEven)),
 	}
 }
@@ -103,11 +99,9 @@ func TestWrongUsePanics(t *testing.T) {
 		"Shuffle(-1)":                    func() { sampler.Shuffle(-1, 0) },
 		"Torch(-1)":                      func() { sampler.Torch(-1, 0) },
 		"TorchManualSeed(-1)":            func() { sampler.TorchManualSeed(-1, 0) },
-		"TorchGenerator(-1)":             func() { sampler.TorchGenerator(-1, 0) },
 		"Random(-1, 0)":                  func() { sampler.Random(-1, 0, sampler.Draws(0)) },
 		"Random(1, -1)":                  func() { sampler.Random(1, 0, sampler.Draws(-1)) },
 		"Random(0, 1)":                   func() { sampler.Random(0, 0, sampler.Draws(1)) },
-		"Repeat(-1)":                     func() { sampler.Repeat(sampler.Sequential(1), -1) },
 		"Weighted(-1)":                   func() { sampler.Weighted([]float64{1}, 0, sampler.Draws(-1)) },
 		"WeightedWithoutReplacement(-1)": func() { sampler.WeightedWithoutReplacement([]float64{1}, 0, sampler.Draws(-1)) },
 		"Fixed of size 0":                func() { sampler.Fixed(sampler.Sequential(1), sampler.BatchSize(0)) },
@@ -132,8 +126,6 @@ func TestPanicsNameTheArgument(t *testing.T) {
 	for want, use := range map[string]func(){
 		"sampler: Sequential: n is -1: want 0 or more": func() { sampler.Sequential(-1) },
 		"sampler: Fixed: the sampler is nil":           func() { sampler.Fixed(nil) },
-		"sampler: Subset: the sampler is nil":          func() { sampler.Subset(nil, nil) },
-		"sampler: Repeat: the sampler is nil":          func() { sampler.Repeat(nil, 1) },
 	} {
 		func() {
 			defer func() {
@@ -159,8 +151,6 @@ func TestWrongDataIsAnError(t *testing.T) {
 		err  error
 		want string
 	}{
-		{failure(sampler.Repeat(sampler.Sequential(0), 1)), "sampler: Repeat: 1 draws from an empty order"},
-		{failure(sampler.Repeat(sampler.Torch(0, 1), 1)), "sampler: Repeat: 1 draws from an empty order"},
 		{failure(sampler.Shard(s, -1, 2, sampler.PadToEven)), "sampler: Shard: rank -1 of 2: want one from 0 to 1"},
 		{failure(sampler.Shard(s, 2, 2, sampler.PadToEven)), "sampler: Shard: rank 2 of 2: want one from 0 to 1"},
 		{failure(sampler.Shard(s, 0, 0, sampler.PadToEven)), "sampler: Shard: world size 0: want 1 or more"},
@@ -173,52 +163,10 @@ func TestWrongDataIsAnError(t *testing.T) {
 			t.Errorf("got error %v, want %s", c.err, c.want)
 		}
 	}
-	if err := failure(sampler.Repeat(sampler.Sequential(0), 0)); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestModesHaveNames(t *testing.T) {
 	if got := fmt.Sprint(sampler.PadToEven, sampler.DropToEven, sampler.KeepExact); got != "PadToEven DropToEven KeepExact" {
 		t.Errorf("got %s", got)
-	}
-}
-
-// So all ranks have draws, and random numbers, of their own, and a position of one resumes on
-// another number of ranks.
-func TestSubsetOfAShardIsTheShardOfTheSubset(t *testing.T) {
-	list := []int{17, 3, 99, 4, 12, 80, 7}
-	all := sampler.Shuffle(len(list), 5)
-	for rank := range 3 {
-		got, ok := sampler.Subset(must(sampler.Shard(all, rank, 3, sampler.PadToEven)), list).Epoch(2).(sampler.Part)
-		if !ok {
-			t.Fatal("it is not a Part")
-		}
-		want := must(sampler.Shard(sampler.Subset(all, list), rank, 3, sampler.PadToEven)).Epoch(2).(sampler.Part)
-		for from := range len(list) + 1 {
-			g, w := got.From(from), want.From(from)
-			if !slices.Equal(indices(g), indices(w)) || !slices.Equal(indices(g.Global()), indices(w.Global())) || g.World() != w.World() {
-				t.Errorf("rank %d from %d: got %v of %v, want %v of %v", rank, from, indices(g), indices(g.Global()), indices(w), indices(w.Global()))
-			}
-			for k := range g.Len() {
-				if g.Draw(k) != w.Draw(k) || g.Consumed(k) != w.Consumed(k) {
-					t.Errorf("rank %d from %d, place %d: draw %d and %d consumed, want %d and %d", rank, from, k, g.Draw(k), g.Consumed(k), w.Draw(k), w.Consumed(k))
-				}
-			}
-		}
-	}
-}
-
-func TestSubsetMapsAnOrder(t *testing.T) {
-	list := []int{7, 3, 9, 3}
-	s := sampler.Subset(sampler.Sequential(4), list)
-	list[0] = 0 // the sampler has a copy
-	if got, want := indices(s.Epoch(0)), []int{7, 3, 9, 3}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	got := indices(sampler.Subset(sampler.Shuffle(4, 2), []int{7, 3, 9, 3}).Epoch(0))
-	slices.Sort(got)
-	if want := []int{3, 3, 7, 9}; !slices.Equal(got, want) {
-		t.Errorf("shuffled and sorted: got %v, want %v", got, want)
 	}
 }

@@ -3,7 +3,6 @@ package sampler_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -11,39 +10,6 @@ import (
 )
 
 func TestRandomSampler(t *testing.T) {
-	t.Run("without replacement", func(t *testing.T) {
-		for _, c := range []struct{ n, draws int }{
-			{10, 0}, {10, 3}, {10, 10}, {10, 11}, {10, 25}, {10, 30}, {1, 4}, {300, 1000}, {0, 0},
-		} {
-			s := must(sampler.Repeat(sampler.Shuffle(c.n, 3), c.draws))
-			got := indices(s.Epoch(1))
-			if len(got) != c.draws {
-				t.Errorf("n %d: %d draws, want %d", c.n, len(got), c.draws)
-			}
-			var passes [][]int
-			for pass := range slices.Chunk(got, max(c.n, 1)) {
-				passes = append(passes, slices.Clone(pass))
-				if len(pass) == c.n && !isPermutation(pass) {
-					t.Errorf("n %d, %d draws: pass %v is not a permutation", c.n, c.draws, pass)
-				}
-				slices.Sort(pass)
-				if different := slices.Compact(slices.Clone(pass)); len(different) != len(pass) {
-					t.Errorf("n %d, %d draws: the prefix %v repeats samples", c.n, c.draws, pass)
-				}
-			}
-			if len(passes) > 1 && c.n > 1 && slices.Equal(passes[0], passes[1]) {
-				t.Errorf("n %d: two passes are %v", c.n, passes[0])
-			}
-		}
-	})
-	t.Run("epochs of repeats do not overlap", func(t *testing.T) {
-		inner := sampler.Shuffle(10, 3)
-		s := must(sampler.Repeat(inner, 25))
-		want := slices.Concat(indices(inner.Epoch(3)), indices(inner.Epoch(4)), indices(inner.Epoch(5))[:5])
-		if got := indices(s.Epoch(1)); !slices.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
-	})
 	t.Run("with replacement", func(t *testing.T) {
 		for _, n := range []int{1, 2, 7, 1000} {
 			const draws = 200_000

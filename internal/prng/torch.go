@@ -39,18 +39,9 @@ func (g *Generator) Perm(n int) []int {
 	return g.insideOut(n)
 }
 
-// SkipSeeds advances the generator as n calls of [Generator.Seed] do.
+// SkipSeeds advances the generator as n calls of [Generator.Seed] do. It takes some milliseconds
+// at most, however many there are.
 func (g *Generator) SkipSeeds(n uint64) { g.twister.skip(n, 2) }
-
-// SkipPerms advances the generator as that many permutations do (see [Generator.Perm]), times over.
-// Like SkipSeeds it takes some milliseconds at most, however many there are.
-func (g *Generator) SkipPerms(times uint64, permutations, n int) {
-	numbers := max(n-1, 0)
-	if n >= border {
-		numbers = 2 * n
-	}
-	g.twister.skip(times, uint64(permutations)*uint64(numbers))
-}
 
 // swapped is the Fisher–Yates shuffle, from the first element on.
 func (g *Generator) swapped(n int) []int {

@@ -18,7 +18,6 @@ func TestALateEpochKeepsNobodyWaiting(t *testing.T) {
 		"Shuffle":         sampler.Shuffle(n, 1),
 		"Torch":           sampler.Torch(n, 1),
 		"TorchManualSeed": sampler.TorchManualSeed(n, 1),
-		"TorchGenerator":  sampler.TorchGenerator(n, 1),
 	} {
 		s := newServer(t, samples(n), serve.Loader(loader.BatchSize(10), loader.Sampler(order)))
 		epoch := math.MaxInt32 - 1

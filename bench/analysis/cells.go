@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,8 +18,6 @@ type Subject struct {
 	Help            string  // "on", "off" or empty
 	Span            string  // of a profile
 	ConsumerSeconds float64 // for a batch
-	Prefetch        int
-	InFlight        int
 	Simulated       string
 	Machine         result.Machine // CPU and processors, and the GPU where Device is one
 }
@@ -31,28 +28,20 @@ func subjectOf(r result.Record) Subject {
 	if c.Device != "" && c.Device != "cpu" {
 		m.GPU = r.Machine.GPU
 	}
-	return Subject{r.Study, r.Side, c.Data, c.Device, c.Help, c.Span, c.ConsumerSeconds, c.Prefetch, c.InFlight, c.Simulated, m}
+	return Subject{r.Study, r.Side, c.Data, c.Device, c.Help, c.Span, c.ConsumerSeconds, c.Simulated, m}
 }
 
-// Variant returns the side, with the loader's options that are not the default, such as
-// "penstock without Help".
+// Variant returns the side, with the option that is not the default: "penstock without Help".
 func (s Subject) Variant() string {
-	v := s.Side
 	if s.Help == result.HelpOff {
-		v += " without Help"
+		return s.Side + " without Help"
 	}
-	if s.Prefetch > 0 && s.Simulated == "" {
-		v += fmt.Sprintf(", prefetch %d", s.Prefetch)
-	}
-	if s.InFlight > 0 {
-		v += fmt.Sprintf(", %d in flight", s.InFlight)
-	}
-	return v
+	return s.Side
 }
 
 // work is the subject without the side: what all sides of a [Comparison] share.
 func (s Subject) work() Subject {
-	s.Side, s.Help, s.Prefetch, s.InFlight = "", "", 0, 0
+	s.Side, s.Help = "", ""
 	return s
 }
 

@@ -3,8 +3,6 @@ package analysis_test
 import (
 	"fmt"
 	"log"
-	"os"
-	"strings"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
@@ -61,18 +59,6 @@ func ExampleCompare() {
 			fmt.Println(g.Variant(), a.Setting, analysis.Percent(a.Regret))
 		}
 	}
-}
-
-// Times of another program come as CSV.
-func ExampleReadCSV() {
-	records, err := analysis.ReadCSV(strings.NewReader("model,batch,workers,seconds\ncnn,32,1,5\ncnn,32,2,3\n"), "standard input")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	for _, c := range analysis.Groups(analysis.Cells(records))[0].Table.Top(1) {
-		fmt.Println(c.Setting, c.Models)
-	}
-	// Output: batch 32, 2 workers [cnn]
 }
 
 // With three workers and no help, three batches arrive at once.

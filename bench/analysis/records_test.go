@@ -1,15 +1,12 @@
 package analysis_test
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
-	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 func record(side string, workers, number, epoch int, seconds float64) result.Record {
@@ -46,7 +43,6 @@ func TestOnlyLikeIsComparedWithLike(t *testing.T) {
 		func(r *result.Record) { r.Config.Help = result.HelpOff },
 		func(r *result.Record) { r.Config.Simulated = "throttled" },
 		func(r *result.Record) { r.Config.ConsumerSeconds = 2 },
-		func(r *result.Record) { r.Config.Prefetch = 3 },
 	} {
 		b := a
 		change(&b)
@@ -193,82 +189,10 @@ func TestPeaksAreSeenInAnyPhase(t *testing.T) {
 	}
 }
 
-func TestCSVGivesRecordsOfItsRows(t *testing.T) {
-	const text = "\ufeffbatch,workers,model,seconds,round,data\n" +
-		"32,1,cnn,10,0,photos\n32,1,cnn,12,1,photos\n128,4,cnn,5.5,0,photos\n\n32,1,\"vit, small\",3,0,preprocessed\n"
-	records, err := analysis.ReadCSV(strings.NewReader(text), "a.csv")
-	groups := analysis.Groups(analysis.Cells(records))
-	if err != nil || len(groups) != 2 || groups[0].Data != "photos" || groups[1].Data != "preprocessed" {
-		t.Fatalf("%v, %v", groups, err)
-	}
-	want(t, "cnn", groups[0].Table.Time("cnn", analysis.Setting{Batch: 32, Workers: 1}), 11, 10, 12, 2)
-	if got := groups[1].Table.Models(); fmt.Sprint(got) != "[vit, small]" {
-		t.Errorf("got models %q", got)
-	}
-}
-
-func TestABadRowIsNamedAndCostsItselfAlone(t *testing.T) {
-	if _, err := analysis.ReadCSV(strings.NewReader(""), "b.csv"); err == nil || err.Error() != "analysis: b.csv:1: EOF" {
-		t.Errorf("an empty file: got %v", err)
-	}
-	const text = "model,batch,workers,seconds\n" +
-		"cnn,0,1,1\ncnn,32,-1,1\ncnn,32,1,NaN\ncnn,32,1\ncnn,32,1,0\ncnn,3\"2,1,1\ncnn,32,1,5\ncnn,32,many,5\n"
-	records, err := analysis.ReadCSV(strings.NewReader(text), "b.csv")
-	if err == nil || len(records) != 1 || records[0].Measured.EndToEnd != 5 {
-		t.Fatalf("got %v, %v: want the last row and errors", records, err)
-	}
-	for _, want := range []string{
-		"analysis: b.csv:2: config.batch: have 0, want 1 or more", "analysis: b.csv:3: config.workers: have -1, want 0 or more", "analysis: b.csv:4: measured.seconds: have NaN, want more than 0",
-		"analysis: b.csv:5: wrong number of fields", "analysis: b.csv:6: measured.seconds: have 0, want more than 0", `analysis: b.csv:7: bare " in non-quoted-field`,
-		`analysis: b.csv:9: workers: have "many", want a whole number`,
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s in it", err, want)
-		}
-	}
-}
-
-func TestWrongColumnsAreOneError(t *testing.T) {
-	for head, want := range map[string]string{
-		"model,batch,workers":                    `analysis: b.csv:1: column "seconds" is missing`,
-		"model,batch,workers,seconds,secs":       `analysis: b.csv:1: column "secs": want [model batch workers seconds], and optionally [round side data device]`,
-		"model,batch,batch,workers,seconds":      `analysis: b.csv:1: column "batch" is named twice`,
-		"model" + strings.Repeat(",", 9000):      `analysis: b.csv:1: 9001 columns: want [model batch workers seconds], and optionally [round side data device]`,
-		"\ufeffmodel,batch,workers,seconds,side": "",
-	} {
-		records, err := analysis.ReadCSV(strings.NewReader(head+strings.Repeat("\ncnn,1,1,1,", 9)+"\n"), "b.csv")
-		if want == "" && (err != nil || len(records) != 9 || records[0].Side != "a table") {
-			t.Errorf("columns %s: got %d records, %v, want 9", head, len(records), err)
-		} else if want != "" && (err == nil || err.Error() != want || len(records) > 0) {
-			t.Errorf("columns %s: got %d records and %v, want %s", head, len(records), err, want)
-		}
-	}
-}
-
-func FuzzReadCSV(f *testing.F) {
-	f.Add("model,batch,workers,seconds\ncnn,32,1,5\n\"a\nb\",1,1,\"1\"\n\"")
-	f.Fuzz(func(t *testing.T, text string) {
-		var records []result.Record
-		hostile.Bounded(t, len(text), 0, func() { records, _ = analysis.ReadCSV(strings.NewReader(text), "fuzz") })
-		for _, g := range analysis.Groups(analysis.Cells(records)) {
-			if r, ok := g.Table.Recommend(); !ok || r.String() == "" {
-				t.Errorf("no recommendation of %v", g.Table.Settings())
-			}
-		}
-	})
-}
-
 func TestMarkdownKeepsCellsInTheirPlace(t *testing.T) {
 	got := analysis.Sheet{Head: []string{"a", "longer"}, Rows: [][]string{{"x|y\nz", "ü"}, {"1"}}}.Markdown()
 	want := "| a     | longer |\n| ----- | ------ |\n| x/y z | ü      |\n| 1     |        |\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
-	}
-}
-
-func TestATableOfManyErrorsIsNotReadToItsEnd(t *testing.T) {
-	_, err := analysis.ReadCSV(strings.NewReader("model,batch,workers,seconds\n"+strings.Repeat("a\n", 10_000)), "b.csv")
-	if lines := strings.Split(fmt.Sprint(err), "\n"); len(lines) != 101 || lines[100] != "analysis: b.csv: the rest was not read" {
-		t.Errorf("%d errors, want 100 and a last line", len(lines))
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,156 +129,74 @@ func (v *visit) quiet() {
 }
 
 // shoot saves a screenshot of the page, if SHOTS names a folder.
-func (v *visit) shoot(name string, capture func(*[]byte) chromedp.Action) {
+func (v *visit) shoot(name string) {
 	v.t.Helper()
 	folder := os.Getenv("SHOTS")
 	if folder == "" {
 		return
 	}
 	var png []byte
-	v.do(capture(&png))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		v.t.Fatal(err)
-	}
+	v.do(chromedp.FullScreenshot(&png, 100))
 	if err := os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644); err != nil {
 		v.t.Fatal(err)
 	}
 }
 
-func viewport(png *[]byte) chromedp.Action { return chromedp.CaptureScreenshot(png) }
-
-func whole(png *[]byte) chromedp.Action { return chromedp.FullScreenshot(png, 100) }
-
-// empty counts the charts without shapes. A chart without data or without a size has none.
-const empty = `[...document.querySelectorAll("figure .plot")].filter((p) => p.clientWidth > 0 && p.querySelectorAll("svg path").length < 4).length`
+// empty counts the panels without shapes: a chart without data or without a size has none.
+const empty = `[...document.querySelectorAll(".panels > div > div")].filter((p) => p.querySelectorAll("svg path").length < 4).length`
 
 // wide returns by how many pixels the page is wider than the window.
 const wide = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+
+// collisions are the texts of panels that lie over one another, or outside of their panel.
+const collisions = `[...document.querySelectorAll(".panels svg")].flatMap((svg) => {
+	const frame = svg.getBoundingClientRect();
+	const texts = [...svg.querySelectorAll("text")].map((t) => [t.textContent, t.getBoundingClientRect()]).filter(([, r]) => r.width > 0);
+	const found = texts.filter(([, r]) => r.left < frame.left - 1 || r.right > frame.right + 1 || r.bottom > frame.bottom + 1).map(([t]) => t + " sticks out");
+	texts.forEach(([t, a], i) => texts.slice(i + 1).forEach(([u, b]) => {
+		if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3) found.push(t + " on " + u);
+	}));
+	return found;
+})`
 
 func TestThePageInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the page is not opened in a browser")
 	}
 	browser := start(t)
-	for _, c := range []struct {
-		claim string
-		test  func(*testing.T, context.Context)
-	}{
-		{"draws and hovers without errors, in light and in dark", drawsAndHovers},
-		{"fits a phone", fitsAPhone},
-		{"shows its charts without scripts", showsChartsWithoutScripts},
-		{"runs no texts of results", runsNoTexts},
-	} {
-		t.Run(c.claim, func(t *testing.T) { c.test(t, browser) })
+	page := filepath.Join(t.TempDir(), "index.html")
+	if err := run(filepath.Dir(page), "", []string{madeUp(t)}, io.Discard); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// light sets the colour scheme of the page.
-func light(scheme string) chromedp.Action {
-	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
-}
-
-func drawsAndHovers(t *testing.T, browser context.Context) {
-	page := filepath.Join(made(t), "index.html")
-	var inks []string
 	for _, scheme := range []string{"light", "dark"} {
-		v := open(t, browser, page, light(scheme))
-		if ready := eval[string](v, `document.documentElement.dataset.ready || ""`); ready != "yes" {
+		for _, width := range []int64{390, 1280, 1920} {
+			v := open(t, browser, page, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+				chromedp.EmulateViewport(width, 900))
+			if ready := eval[string](v, `document.documentElement.dataset.ready || ""`); ready != "yes" {
+				t.Error("the page's script did not come to its end")
+			}
+			if n := eval[int](v, empty); n != 0 {
+				t.Errorf("%s, %d: %d panels are empty", scheme, width, n)
+			}
+			if n := eval[int](v, wide); n > 0 {
+				t.Errorf("%s, %d: the page is %d pixels too wide", scheme, width, n)
+			}
+			if found := eval[[]string](v, collisions); len(found) > 0 {
+				t.Errorf("%s, %d: %d collisions: %q", scheme, width, len(found), found[:min(8, len(found))])
+			}
+			v.shoot(fmt.Sprintf("%s-%d", scheme, width))
 			v.quiet()
-			t.Fatal("the page's script did not come to its end")
 		}
-		if n := eval[int](v, empty); n != 0 {
-			t.Errorf("%s: %d charts are empty", scheme, n)
+	}
+	t.Run("runs no texts of results", func(t *testing.T) {
+		page := filepath.Join(t.TempDir(), "index.html")
+		if err := run(filepath.Dir(page), "", []string{hostile(t)}, io.Discard); err != nil {
+			t.Fatal(err)
 		}
-		inks = append(inks, eval[string](v, `document.querySelector("figure .plot svg rect").getAttribute("fill")`))
-		v.shoot(scheme, whole)
-		if scheme == "dark" {
-			v.quiet()
-			continue
+		v := open(t, browser, page)
+		if eval[bool](v, `window.owned === true`) {
+			t.Error("a text of a record was run")
 		}
-		v.do(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`, nil))
-		var all bool
-		v.do(chromedp.Poll(`[...document.querySelectorAll("figure .plot")].every((p) => p.querySelector("svg"))`, &all))
-		if n := eval[int](v, empty); n != 0 {
-			t.Errorf("%d charts are empty that were folded", n)
-		}
-		for _, figure := range []string{`figure[id^="throughput-rate"]`, `figure[id^="loading-waits"]`, `figure[id^="endtoend-regret"]`, `figure[id^="profile-stages"]`, `figure[id^="inference"]`} {
-			v.hover(figure)
-		}
-		v.do(chromedp.SetValue(`figure[id^="endtoend-regret"] select`, "vit", chromedp.ByQuery),
-			chromedp.Evaluate(`document.querySelector('figure[id^="endtoend-regret"] select').dispatchEvent(new Event("change"))`, nil))
-		v.do(light("dark")) // while the page is open
-		v.do(chromedp.Poll(`document.querySelector("figure .plot svg rect").getAttribute("fill") !== "`+inks[0]+`"`, &all))
 		v.quiet()
-	}
-	if inks[0] == inks[1] {
-		t.Errorf("charts have the background %s in light and in dark", inks[0])
-	}
-}
-
-// hover moves the mouse over a chart, and checks that text is added: the tooltip.
-func (v *visit) hover(figure string) {
-	v.t.Helper()
-	v.do(chromedp.Evaluate(fmt.Sprintf(`document.querySelector(%q + " .plot").scrollIntoView({block: "center"})`, figure), nil))
-	text := fmt.Sprintf(`[...document.querySelectorAll(%q + " .plot svg text")].length`, figure)
-	before := eval[int](v, text)
-	box := eval[[]float64](v, fmt.Sprintf(`(() => { const r = document.querySelector(%q + " .plot").getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`, figure))
-	for at := range 60 { // over the whole chart, because some of its places have nothing, and once more with patience
-		patience := 150 * time.Millisecond
-		if at >= 30 {
-			at, patience = at-30, 2*time.Second
-		}
-		dx, dy := 0.2+0.1*float64(at%7), 0.25+0.15*float64(at/7)
-		v.do(chromedp.MouseEvent("mouseMoved", box[0]+dx*box[2], box[1]+dy*box[3]))
-		var shown bool
-		err := chromedp.Run(v, chromedp.Poll(text+" > "+fmt.Sprint(before), &shown, chromedp.WithPollingTimeout(patience)))
-		if err == nil && shown {
-			v.shoot(strings.NewReplacer(`figure[id^="`, "hover-", `"]`, "").Replace(figure), viewport)
-			return
-		}
-	}
-	v.t.Errorf("%s: hovering shows nothing", figure)
-}
-
-func fitsAPhone(t *testing.T, browser context.Context) {
-	page := filepath.Join(made(t), "index.html")
-	v := open(t, browser, page, emulation.SetDeviceMetricsOverride(390, 844, 2, true), light("light"))
-	if w := eval[int](v, wide); w > 0 {
-		t.Errorf("the page is %d pixels wider than the phone", w)
-	}
-	if n := eval[int](v, empty); n != 0 {
-		t.Errorf("%d charts are empty", n)
-	}
-	v.shoot("phone-light", whole)
-	v.do(light("dark"))
-	v.shoot("phone-dark", whole)
-	v.quiet()
-}
-
-func showsChartsWithoutScripts(t *testing.T, browser context.Context) {
-	v := open(t, browser, filepath.Join(made(t), "index.html"), emulation.SetScriptExecutionDisabled(true))
-	var boxes []string
-	v.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		return chromedp.Evaluate(`[...document.querySelectorAll("noscript img")].filter((i) => i.complete && i.naturalWidth > 100).map((i) => i.alt)`, &boxes).Do(ctx)
-	}))
-	if len(boxes) < 10 {
-		t.Errorf("%d charts are shown, want 10 or more", len(boxes))
-	}
-	v.shoot("without-scripts", whole)
-	v.quiet()
-}
-
-func runsNoTexts(t *testing.T, browser context.Context) {
-	v := open(t, browser, filepath.Join(owned(t), "index.html"))
-	if eval[bool](v, `window.owned === true`) {
-		t.Error("a text of the results ran as a script")
-	}
-	if n := eval[int](v, `document.querySelectorAll("main img[src='x'], main script, main b").length`); n != 0 {
-		t.Errorf("%d elements came from texts of the results", n)
-	}
-	v.hover(`figure[id^="throughput-rate"]`)
-	if eval[bool](v, `window.owned === true`) {
-		t.Error("a tooltip ran a script")
-	}
-	v.quiet()
+	})
 }

@@ -37,6 +37,15 @@ func invent() []result.Record {
 	return in.records
 }
 
+// round4 rounds to four significant digits.
+func round4(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*scale) / scale
+}
+
 // noisy is v within 3 %, of four digits.
 func (in *inventor) noisy(v float64) float64 { return round4(v * (0.97 + 0.06*in.Float64())) }
 

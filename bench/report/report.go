@@ -14,63 +14,68 @@ import (
 // base is the side with which the others are compared.
 const base = "penstock"
 
-// A report is the content of the page, the charts and the README.
+// A report is the content of the page and of a README's generated part.
 type report struct {
 	Sections []*section
 	Errors   []string // what could not be read
 }
 
-// A section is one study on one machine. Simulated measurements have sections of their own, so
-// that each of their figures is marked as simulated.
+// A section is one study on one machine. Simulated measurements have sections of their own, so that each of their figures
+// is marked as simulated.
 type section struct {
 	ID       string
 	Title    string
 	Where    string   // machine and days
 	Versions []string // a line per side
-	Findings []string // sentences
-	Tables   []table  // short ones, shown with the findings
+	Findings []string // sentences; the first is the headline
 	Charts   []*chart
-	Details  []table // long ones, which the page folds
+	Tables   []table
 }
 
-// A table with its title.
+// A table with its title. Only short ones are in a README.
 type table struct {
 	Title string
+	Short bool
 	analysis.Sheet
-	Class string // of the page's style
 }
 
-// Short marks a table that is shown with the findings, and Long one that is folded under its title.
-func (t table) Short() table { t.Class = "short"; return t }
-func (t table) Long() table  { t.Title = ""; return t }
-
-// shown is the number of charts, and of tables, of a section that the page shows at once. It folds
-// the others.
-const shown = 2
-
-// Short returns the tables that the page shows at once, and Longer the others.
-func (s *section) Short() []table { return s.Tables[:min(shown, len(s.Tables))] }
-func (s *section) Longer() []table {
-	return append(s.Tables[len(s.Short()):len(s.Tables):len(s.Tables)], s.Details...)
+// A chart has one finding as its title, and panels with scales of their own. page.js draws it.
+type chart struct {
+	ID     string   `json:"id"`
+	Kind   string   `json:"kind"` // lines; bars, horizontal; or heat
+	Title  string   `json:"title"`
+	Note   string   `json:"note"`
+	X      string   `json:"x"`
+	Y      string   `json:"y"`
+	Panels []*panel `json:"panels"`
+	Single bool     `json:"-"` // has one panel, and so room for another chart beside it
 }
 
-// First returns the charts that the page shows at once.
-func (s *section) First() []*chart { return s.Charts[:min(shown, len(s.Charts))] }
+// A panel's categories are those of its bars, of the X of its lines if they are not numbers, or of a heat map's columns.
+type panel struct {
+	Title      string   `json:"title"`
+	Categories []string `json:"categories,omitempty"`
+	Rows       []string `json:"rows,omitempty"` // of a heat map
+	Series     []series `json:"series"`
+}
 
-// More returns the other charts.
-func (s *section) More() []*chart { return s.Charts[len(s.First()):] }
+// A series has points of x, y, and the least and greatest y of its interval; of a heat map, of column, row and value.
+type series struct {
+	Name   string       `json:"name"`
+	Points [][4]float64 `json:"points"`
+}
 
-// studies maps a study to its title, and to the function that fills its section.
+// studies are the titles of the sections, and what fills them.
 var studies = map[result.Study]struct {
 	title string
 	fill  func(*section, []analysis.Cell)
 }{
 	result.Throughput: {"Speed compared with other libraries", throughput},
-	result.Loading:    {"Waiting for batches", loading},
-	result.EndToEnd:   {"Loading and inference together", endToEnd},
-	result.Profile:    {"Where loading spends its time", profile},
-	result.Volumes:    {"Medical volumes", volumes},
-	result.Inference:  {"Inference alone: time per item by batch size", inference},
+	result.Loading:    {"1. Waiting for batches", loading},
+	result.EndToEnd:   {"2. Loading and inference together", endToEnd},
+	result.Profile:    {"3. Where loading spends its time", profile},
+	result.Volumes:    {"4. Medical volumes", volumes},
+	result.Inference:  {"5. Inference alone", inference},
 }
 
 func newReport(records []result.Record, errs []error) *report {
@@ -78,66 +83,33 @@ func newReport(records []result.Record, errs []error) *report {
 	for _, err := range errs {
 		r.Errors = append(r.Errors, err.Error())
 	}
+	cells := analysis.Cells(records)
+	slices.SortStableFunc(cells, func(a, b analysis.Cell) int { return cmp.Compare(rank(a), rank(b)) })
 	type part struct {
 		study     result.Study
 		machine   result.Machine
 		simulated string
-	}
-	cells := analysis.Cells(printable(records))
-	slices.SortStableFunc(cells, func(a, b analysis.Cell) int { return cmp.Compare(rank(a), rank(b)) })
-	machines := map[result.Machine]bool{}
-	for _, c := range cells {
-		machines[c.Machine] = true
 	}
 	parts := split(cells, func(c analysis.Cell) part { return part{c.Study, c.Machine, c.Simulated} })
 	slices.SortStableFunc(parts, func(a, b []analysis.Cell) int {
 		at := func(list []analysis.Cell) int { return slices.Index(result.Studies(), list[0].Study) }
 		return cmp.Compare(at(a), at(b))
 	})
-	var taken []string
-	for _, part := range parts {
+	machines := len(split(cells, func(c analysis.Cell) result.Machine { return c.Machine }))
+	for n, part := range parts {
 		study := studies[part[0].Study]
-		s := &section{ID: numbered(string(part[0].Study), taken), Title: study.title, Where: where(part), Versions: versions(part)}
-		taken = append(taken, s.ID)
+		s := &section{ID: fmt.Sprintf("s%d", n), Title: study.title, Where: where(part), Versions: versions(part)}
 		if what := part[0].Simulated; what != "" {
 			s.Title += ", simulated (" + what + ")"
 		}
-		if len(machines) > 1 {
+		if machines > 1 {
 			s.Title += ", on " + part[0].Machine.String()
 		}
 		study.fill(s, part)
-		for _, ch := range s.Charts {
-			ch.Subtitle = s.Where
-			if what := part[0].Simulated; what != "" {
-				ch.Subtitle += "; simulated: " + what
-			}
-		}
+		s.tables(part)
 		r.Sections = append(r.Sections, s)
 	}
 	return r
-}
-
-// printable returns the records with texts that are valid in XML.
-func printable(records []result.Record) []result.Record {
-	records = slices.Clone(records)
-	for i := range records {
-		r := &records[i]
-		r.Measured.Stages = slices.Clone(r.Measured.Stages)
-		texts := []*string{&r.Side, &r.Config.Data, &r.Config.Model, &r.Config.Device, &r.Config.Simulated,
-			&r.Machine.CPU, &r.Machine.OS, &r.Machine.Kernel, &r.Machine.GPU}
-		for k := range r.Measured.Stages {
-			texts = append(texts, &r.Measured.Stages[k].Name)
-		}
-		for _, text := range texts {
-			*text = strings.Map(func(c rune) rune {
-				if c < ' ' || c == 0xfffe || c == 0xffff || c == 0x2028 || c == 0x2029 {
-					return ' '
-				}
-				return c
-			}, *text)
-		}
-	}
-	return records
 }
 
 // rank sorts the base first, with its default options before others.
@@ -164,15 +136,6 @@ func split[T any, K comparable](list []T, by func(T) K) (parts [][]T) {
 		parts[i] = append(parts[i], v)
 	}
 	return parts
-}
-
-// numbered returns a name, with a number added if the name is taken.
-func numbered(name string, taken []string) string {
-	found := name
-	for n := 2; slices.Contains(taken, found); n++ {
-		found = fmt.Sprintf("%s-%d", name, n)
-	}
-	return found
 }
 
 // where returns the machine, in its longest description, and the days of the records.
@@ -213,13 +176,12 @@ func versions(cells []analysis.Cell) []string {
 	return list
 }
 
-// Headline returns the first sentence of the findings.
+// Headline returns the first finding.
 func (s *section) Headline() string {
 	if len(s.Findings) == 0 {
 		return ""
 	}
-	first, _, _ := strings.Cut(s.Findings[0], ". ")
-	return strings.TrimSuffix(first, ".")
+	return strings.TrimSuffix(s.Findings[0], ".")
 }
 
 // find adds a finding, which is a sentence.
@@ -227,14 +189,125 @@ func (s *section) find(format string, values ...any) {
 	s.Findings = append(s.Findings, fmt.Sprintf(format, values...))
 }
 
-func (s *section) table(title string, sheet analysis.Sheet) {
+func (s *section) table(short bool, title string, sheet analysis.Sheet) {
 	if len(sheet.Rows) > 0 {
-		s.Tables = append(s.Tables, table{Title: title, Sheet: sheet})
+		s.Tables = append(s.Tables, table{title, short, sheet})
 	}
 }
 
-func (s *section) detail(title string, sheet analysis.Sheet) {
-	if len(sheet.Rows) > 0 {
-		s.Details = append(s.Details, table{Title: title, Sheet: sheet})
+func (s *section) chart(kind, title, x, y, note string, panels ...*panel) {
+	panels = slices.DeleteFunc(panels, func(p *panel) bool { return len(p.Series) == 0 })
+	if len(panels) > 0 {
+		s.Charts = append(s.Charts, &chart{fmt.Sprintf("%s-%d", s.ID, len(s.Charts)), kind, title, note, x, y, panels, len(panels) == 1})
 	}
+}
+
+const intervals = "Medians over rounds; lines are their 95 % confidence intervals, or, with fewer than six rounds, ranges."
+
+// lines draws one quantity of the cells: a panel for each value of one key, a line for each of another, over numbers of
+// workers or batch sizes.
+func (s *section) lines(title, xName, yName string, cells []analysis.Cell, panelOf, lineOf func(analysis.Cell) string, x func(analysis.Cell) int, y func(analysis.Cell) analysis.Figure) {
+	all := values(cells, x)
+	if len(all) < 2 {
+		return
+	}
+	var panels []*panel
+	for _, part := range split(cells, panelOf) {
+		p := &panel{Title: panelOf(part[0])}
+		for _, v := range all {
+			p.Categories = append(p.Categories, fmt.Sprint(v))
+		}
+		for _, line := range split(part, lineOf) {
+			sr := series{Name: lineOf(line[0])}
+			for _, c := range line {
+				if f := y(c); f.Rounds > 0 {
+					sr.Points = append(sr.Points, point(slices.Index(all, x(c)), f))
+				}
+			}
+			slices.SortFunc(sr.Points, func(a, b [4]float64) int { return cmp.Compare(a[0], b[0]) })
+			if len(sr.Points) > 0 {
+				p.Series = append(p.Series, sr)
+			}
+		}
+		panels = append(panels, p)
+	}
+	s.chart("lines", title, xName, yName, intervals, panels...)
+}
+
+// bars draws one quantity as sorted bars, a panel for each value of a key.
+func (s *section) bars(title, unit string, cells []analysis.Cell, panelOf, barOf func(analysis.Cell) string, y func(analysis.Cell) analysis.Figure) {
+	var panels []*panel
+	for _, part := range split(cells, panelOf) {
+		slices.SortStableFunc(part, func(a, b analysis.Cell) int { return cmp.Compare(y(b).Median, y(a).Median) })
+		p, sr := &panel{Title: panelOf(part[0])}, series{Name: unit}
+		for i, c := range part {
+			p.Categories = append(p.Categories, barOf(c))
+			sr.Points = append(sr.Points, point(i, y(c)))
+		}
+		p.Series = []series{sr}
+		panels = append(panels, p)
+	}
+	s.chart("bars", title, unit, "", intervals, panels...)
+}
+
+func point(x int, f analysis.Figure) [4]float64 {
+	return [4]float64{float64(x), f.Median, f.Low, f.High}
+}
+
+func variant(c analysis.Cell) string { return c.Variant() }
+func batchOf(c analysis.Cell) int    { return c.Batch }
+func workersOf(c analysis.Cell) int  { return c.Workers }
+func workers(c analysis.Cell) string { return plural(c.Workers, "worker") }
+func batch(c analysis.Cell) string   { return fmt.Sprintf("batches of %d", c.Batch) }
+func rate(c analysis.Cell) analysis.Figure {
+	return c.Rate()
+}
+func firstBatch(c analysis.Cell) analysis.Figure {
+	return c.Figure(func(m result.Measured) float64 { return 1000 * m.FirstBatch })
+}
+
+// work describes what is loaded, without the processor as the device.
+func work(c analysis.Cell) string {
+	text := c.Data
+	if c.Device != "" && c.Device != "cpu" {
+		text += ", " + c.Device
+	}
+	if c.Span != "" {
+		text += ", " + c.Span
+	}
+	if c.ConsumerSeconds > 0 {
+		text += fmt.Sprintf(", a consumer of %g s per batch", c.ConsumerSeconds)
+	}
+	return text
+}
+
+// values returns the different values of the cells, sorted.
+func values(cells []analysis.Cell, of func(analysis.Cell) int) []int {
+	var list []int
+	for _, c := range cells {
+		list = append(list, of(c))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// usual returns the cells with the value that most of them have, and the least of such values.
+func usual(cells []analysis.Cell, of func(analysis.Cell) int) []analysis.Cell {
+	parts := split(cells, of)
+	slices.SortFunc(parts, func(a, b []analysis.Cell) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(of(a[0]), of(b[0])))
+	})
+	return parts[0]
+}
+
+// only returns the cells for which is is true.
+func only(cells []analysis.Cell, is func(analysis.Cell) bool) []analysis.Cell {
+	return slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool { return !is(c) })
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

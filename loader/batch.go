@@ -16,12 +16,8 @@ import (
 // A Batch holds the samples of one batch, field by field. It is valid in the loop body that got it. After that its
 // memory is reused for another batch, unless [Batch.Keep] was called.
 //
-// As long as a batch is valid, its values may be changed: the loader neither reads nor writes them, and no other batch,
-// sample or cache shares their memory.
-//
-// Len, Epoch, Number, Position, Spec and String may be called at any time. The other methods, and the functions
-// [Values], [Padded] and [Mask], panic if the batch is no longer valid. They also panic if it has no field of the given
-// name.
+// As long as a batch is valid, its values may be changed. Len, Epoch, Number, Position, Spec and String may be called at
+// any time; all else panics if the batch is no longer valid, or has no field of the given name.
 type Batch struct {
 	l       *Loader
 	job     *assemble.Job
@@ -31,8 +27,7 @@ type Batch struct {
 	holders atomic.Int32 // the loop body, and one for every Keep that is not released
 }
 
-// Len is the number of samples. It may be below the batch size in the last batch of an epoch, and where [Skip] left
-// samples out.
+// Len is the number of samples.
 func (b *Batch) Len() int { return b.rows }
 
 // Epoch is the epoch that the batch belongs to.
@@ -115,11 +110,8 @@ func (b *Batch) Strings(field string) []string {
 	return strings
 }
 
-// Keep keeps the batch valid until release is called, even after the loop has ended. Calling release again does
-// nothing.
-//
-// Until then the loader has one slab fewer for other batches. If all slabs are kept, the loop waits until one is
-// released, or until [Timeout]. With Workers(0) there is only one slab, unless [InFlight] sets more.
+// Keep keeps the batch valid until release is called, even after the loop has ended. Until then the loader has one slab
+// fewer for other batches: see [InFlight]. Calling release again does nothing.
 func (b *Batch) Keep() (release func()) {
 	b.check()
 	b.holders.Add(1)

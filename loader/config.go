@@ -157,15 +157,17 @@ func (c *config) bytes() int {
 	return c.budget
 }
 
-// affordable reports an error if the machine cannot hold the slabs. Go ends a program that allocates them.
+// affordable reports an error if the slabs take more than the budget that is given, or more than the machine has. Go
+// ends a program that allocates them.
 func (c *config) affordable(slabs, bytes int) error {
-	if all := slab.Product(slabs, bytes); c.set.budget && all > c.budget {
+	all := slab.Product(slabs, bytes)
+	if c.set.budget && all > c.budget {
 		return fmt.Errorf("loader: Budget(%d): too little for %s of %s", c.budget, figures.Count(slabs, "slab", "slabs"), figures.Bytes(int64(bytes)))
 	}
 	if _, heap := c.memory.(Heap); !heap || slab.CheckMachine(bytes) != nil { // otherwise the Allocator reports it
 		return nil
 	}
-	if err := slab.CheckMachine(slab.Product(slabs, bytes)); err != nil {
+	if err := slab.CheckMachine(all); err != nil {
 		return fmt.Errorf("loader: %d slabs of %s are %w", slabs, figures.Bytes(int64(bytes)), err)
 	}
 	return nil

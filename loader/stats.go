@@ -25,9 +25,7 @@ type Stats struct {
 	// how many there were.
 	Failures []*SampleError
 
-	// Wait is the time that the loop waited for batches. If it grows, the loader is slower than the loop body: add
-	// workers, or make samples cheaper. If it hardly grows, the loop body is the limit, and more workers change
-	// nothing.
+	// Wait is the time that the loop waited for batches. If it grows, the loader is slower than the loop body.
 	Wait time.Duration
 	// FirstWait is the time from the start of the last loop to its first batch.
 	FirstWait time.Duration
@@ -36,11 +34,10 @@ type Stats struct {
 
 	// Busy is the time that workers spent on samples, all workers together.
 	Busy time.Duration
-	// Drawing is the time that workers spent before the first sample of their batches, all workers together: in the
-	// sampler, the Allocator and the hook BatchBegun.
+	// Drawing is the time that workers spent in the sampler and the Allocator, all workers together.
 	Drawing time.Duration
 	// MemoryWait is the time that workers waited for a free slab, all workers together. If it grows, the loop body is
-	// slower than the loader, which is what one wants. If Wait grows too, batches take unequal times: raise [InFlight].
+	// slower than the loader. If Wait grows too, batches take unequal times: raise [InFlight].
 	MemoryWait time.Duration
 	// Stages divides Busy into the stages that the dataset reports. If "read" is large, storage is the limit; if
 	// "service" is, the one that package remote asks for batches; if "decode" is, processors.
@@ -48,14 +45,13 @@ type Stats struct {
 
 	Workers   int   // number of workers, with Auto of those that are active
 	Slabs     int   // number of slabs, each the memory of one batch
-	SlabBytes int64 // bytes of all slabs and ragged fields; after Close those that Close freed
+	SlabBytes int64 // bytes of all slabs and ragged fields
 
 	// Tuning says what [Auto] has chosen, and why, such as "8 workers: 2 workers waited for 96% of their time". It is
 	// empty without Auto.
 	Tuning string
 
-	// Ready is the number of complete batches that wait for the loop body. If it is near 0, the loop may soon wait for
-	// batches. If it is near Slabs, workers may soon wait for the loop body.
+	// Ready is the number of complete batches that wait for the loop body.
 	Ready int
 
 	noBatch string // why the last loop ended without a batch; empty while a loop runs, and after one that ended early

@@ -159,19 +159,3 @@ func TestCountersNeverFall(t *testing.T) {
 		last = s
 	}
 }
-
-func TestStatsKeepTheMemoryThatCloseHasFreed(t *testing.T) {
-	l, err := loader.New(augmented(40), loader.Workers(2), loader.BatchSize(4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range l.Epoch(t.Context(), 0) {
-	}
-	before := l.Stats()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if after := l.Stats(); after.SlabBytes != before.SlabBytes || after.Slabs != before.Slabs || after.SlabBytes == 0 {
-		t.Errorf("%d slabs of %d bytes in all after Close, want the %d of %d before", after.Slabs, after.SlabBytes, before.Slabs, before.SlabBytes)
-	}
-}

@@ -30,7 +30,7 @@ type Trace struct {
 	// BatchBegun is called by the worker that begins a batch.
 	BatchBegun func(b BatchInfo)
 	// BatchReady is called by the worker that finishes the batch's last sample, b.Finisher. took is the time since the
-	// batch was begun. This hook costs a reading of the clock.
+	// batch was begun.
 	BatchReady func(b BatchInfo, took time.Duration)
 	// BatchDelivered is called by the loop's goroutine before the loop body. waited is the time that the loop waited
 	// for the batch.
@@ -38,9 +38,8 @@ type Trace struct {
 	// BatchEnded is called by the loop's goroutine when the loop body returns, also after break. took is the time of
 	// the loop body.
 	BatchEnded func(b BatchInfo, took time.Duration)
-	// BatchFreed is called when the slab of a batch is free for another one: after the loop body, when a kept batch is
-	// released, or instead of the delivery, if the loop ends before it or [Skip] left no samples. There is one call for
-	// every batch that was begun. Any goroutine may make it.
+	// BatchFreed is called once for every batch that was begun, when its slab is free for another one. Any goroutine may
+	// make the call.
 	BatchFreed func(b BatchInfo)
 
 	// SampleDone is called by the worker after every attempt to place a sample, or several by one call, whether it

@@ -258,16 +258,14 @@ func (w *worker) build(j *Job) {
 
 // finishRows counts rows of a batch as finished. With the last one the batch is complete.
 func (w *worker) finishRows(j *Job, rows int) {
-	defer w.yieldLate()
 	if !j.countDown(rows) {
 		return
 	}
 	j.Finisher = w.id
 	w.seal(j)
-	awaited := w.loop.finish(j)
-	// If workers keep all processors busy, the loop would wait for the end of a worker's time slice, 10 ms or more. Now
-	// it can run in place of this worker.
-	w.yields = w.yields || awaited
+	if awaited := w.loop.finish(j); awaited {
+		w.giveWay()
+	}
 }
 
 // seal makes the batch ready for delivery. A panic of the Allocator, a step or a hook becomes an error in its place.

@@ -163,7 +163,9 @@ func (w *worker) place(j *Job, row int) error {
 		}
 		return err
 	})
-	w.yield(j, w.clock.Stop())
+	if took := w.clock.Stop(); took > turn && j.unclaimed() > 0 { // after the last row the worker counts its rows first
+		w.giveWay()
+	}
 	return err
 }
 

@@ -27,10 +27,9 @@ type worker struct {
 	times
 	call call
 
-	at     atomic.Pointer[Job] // the batch that it works on
-	own    *Job                // the batch that it began last
-	index  int                 // the sample that it places
-	yields bool                // whether it is to let other goroutines run once its rows are counted
+	at    atomic.Pointer[Job] // the batch that it works on
+	own   *Job                // the batch that it began last
+	index int                 // the sample that it places
 
 	status // guarded by the Team's mutex
 }
@@ -142,31 +141,8 @@ func (w *worker) close() error {
 // turn is the time of a sample after which a worker lets other goroutines run.
 const turn = 50 * time.Microsecond
 
-// yield lets other goroutines run after a sample that took long, according to the stages of the dataset. Otherwise the
-// loop would wait for the end of a time slice, and so would workers that have claimed rows, if there are more workers
-// than processors.
-//
-// After the last row of batch j that could be claimed, the worker does so only when it has counted its rows: the loop
-// may wait for that.
-func (w *worker) yield(j *Job, took time.Duration) {
-	switch {
-	case took <= turn:
-	case j.unclaimed() == 0:
-		w.yields = true
-	default:
-		w.giveWay()
-	}
-}
-
-// yieldLate lets other goroutines run if the worker has put that off.
-func (w *worker) yieldLate() {
-	if w.yields {
-		w.yields = false
-		w.giveWay()
-	}
-}
-
-// giveWay lets other goroutines run. This time does not count as busy.
+// giveWay lets other goroutines run: workers may keep all processors busy, and the loop would wait for the end of a
+// time slice, 10 ms or more. This time does not count as busy.
 func (w *worker) giveWay() {
 	begun := time.Now()
 	runtime.Gosched()

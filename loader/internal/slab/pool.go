@@ -47,7 +47,6 @@ type Pool struct {
 	out     int   // slabs that are delivered and not given back, or lost to a call that does not return
 	refused error // of the Allocator, by which there are no more slabs
 	closed  bool
-	held    int64 // bytes when it was closed
 }
 
 // NewPool makes a pool without slabs. Each of them will have that many rows.
@@ -76,15 +75,8 @@ func (p *Pool) Len() int {
 	return p.slabs
 }
 
-// Held is the bytes of all slabs and ragged fields; of a pool that is closed those that it had then.
-func (p *Pool) Held() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return p.held
-	}
-	return p.bytes.Load()
-}
+// Held is the bytes of all slabs and ragged fields.
+func (p *Pool) Held() int64 { return p.bytes.Load() }
 
 // Out is the number of slabs that are delivered and not given back, or lost.
 func (p *Pool) Out() int {
@@ -318,10 +310,9 @@ func (p *Pool) lighten(s *Slab) (err error) {
 
 // Shut says that slabs that are put from now on are freed.
 func (p *Pool) Shut() {
-	held := p.Held()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closed, p.held = true, held
+	p.closed = true
 }
 
 // Close frees all slabs that are free.

@@ -4,20 +4,19 @@ package main
 
 import (
 	"runtime"
-	"syscall"
 
 	"github.com/ebitengine/purego"
 )
 
-func load(file string) (*driver, error) {
+// load loads the driver and returns a function that looks up its functions.
+func load(file string) (func(name string) (uintptr, error), error) {
 	runtime.LockOSThread() // the linker keeps its error message per thread
 	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, err
 	}
-	symbol := func(name string) (uintptr, error) { return purego.Dlsym(handle, name) }
-	return &driver{symbol: symbol, entry: map[string]uintptr{}}, nil
+	return func(name string) (uintptr, error) { return purego.Dlsym(handle, name) }, nil
 }
 
 // invoke calls a C function that returns an int.
@@ -26,13 +25,4 @@ func load(file string) (*driver, error) {
 func invoke(f uintptr, args ...uintptr) int32 {
 	r, _, _ := purego.SyscallN(f, args...)
 	return int32(r)
-}
-
-// pages takes n bytes from the system, outside Go's heap, for the driver to page-lock.
-func pages(n int) ([]byte, func() error, error) {
-	p, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p, func() error { return syscall.Munmap(p) }, nil
 }

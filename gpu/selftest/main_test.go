@@ -81,10 +81,10 @@ func onFake(t *testing.T, defect string, args ...string) (stdout, stderr string,
 
 func TestEveryCheckPassesOnADriverWithoutDefects(t *testing.T) {
 	out, errs, code := onFake(t, "")
-	for try := 0; try < 4 && strings.Contains(out, "\nfailed     overlap: "); try++ { // it measures time, which other programs take
+	for try := 0; try < 4 && strings.Contains(out, "\noverlap failed"); try++ { // it measures time, which other programs take
 		out, errs, code = onFake(t, "")
 	}
-	if code != 0 || !strings.Contains(out, fmt.Sprintf("\n%d passed, 0 failed, 0 not possible here", len(checks))) {
+	if code != 0 || strings.Count(out, " passed (") != len(checks) || !strings.Contains(out, fmt.Sprintf("\n%d checks, 0 failed\n", len(checks))) {
 		t.Errorf("exit code %d, standard error %q, report:\n%s", code, errs, out)
 	}
 	t.Log(out)
@@ -93,11 +93,9 @@ func TestEveryCheckPassesOnADriverWithoutDefects(t *testing.T) {
 // TestEveryDefectIsCaught: a driver with the defect fails that check, and its report says why.
 func TestEveryDefectIsCaught(t *testing.T) {
 	for _, test := range []struct{ defect, check, want string }{
-		{"attribute", "page-locked", "byte 0: cuPointerGetAttribute: CUDA_ERROR_INVALID_VALUE"},
+		{"attribute", "page-locked", "byte 0: cuPointerGetAttribute: CUresult (1)"},
 		{"flags", "page-locked", "want the bit of CU_MEMHOSTALLOC_PORTABLE"},
 		{"pageable", "page-locked", "the memory is not read directly"},
-		{"pageable", "registered", "the memory is not read directly"},
-		{"unregistered", "registered", "byte 0: cuPointerGetAttribute: CUDA_ERROR_INVALID_VALUE"},
 		{"upload", "copies", "copies of 1 bytes, page-locked: the sum on the device is"},
 		{"download", "copies", "copies of 1 bytes, page-locked: "},
 		{"kernel", "copies", ": the sum on the device is"},
@@ -105,16 +103,12 @@ func TestEveryDefectIsCaught(t *testing.T) {
 		{"early", "stage", ": Download returns other data"}, // the first one may be slow to be looked at
 		{"kernel", "stage", ": the sum on the device is"},
 		{"serial", "overlap", "want 50 % or more"},
-		{"kernel", "training", ": the loss is "},
-		{"upload", "training", ": the loss is "},
 		{"lenient", "failures", "cuMemFree_v2 with an address that nothing is at: no error"},
-		{"crash", "failures", "at cuMemFree_v2 with an address that nothing is at: SIGABRT"},
+		{"crash", "failures", "checkFailures"}, // the stack of the crash
 		{"unnoticed", "lost", "want an error that loses the context"},
 		{"forgetful", "lost", "want "},
 		{"leak-device", "leaks", "20000 launches took "},
-		{"leak-host", "leaks", "20000 copies to the device took "},
-		{"leak-stream", "leaks", "streams, made and destroyed took "},
-		{"hang", "copies", "it did not end in 20s, at a copy of 1 bytes, page-locked"},
+		{"hang", "copies", "checkCopies"}, // the stack of the process that does not end
 	} {
 		t.Run(test.check+" "+test.defect, func(t *testing.T) {
 			t.Parallel() // they mostly wait
@@ -126,7 +120,7 @@ func TestEveryDefectIsCaught(t *testing.T) {
 				args = append(args, "-limit", "20s") // the checks before the copy end sooner, also on a busy machine
 			}
 			out, _, code := onFake(t, test.defect, args...)
-			if code != exitFailed || !strings.Contains(out, "\nfailed     "+test.check+": ") || !strings.Contains(out, test.want) {
+			if code != exitFailed || !strings.Contains(out, "\n"+test.check+" failed: ") || !strings.Contains(out, test.want) {
 				t.Errorf("exit code %d, want %d and %q in the report:\n%s", code, exitFailed, test.want, out)
 			}
 		})
@@ -135,8 +129,8 @@ func TestEveryDefectIsCaught(t *testing.T) {
 
 // TestACallThatIsDelayedOnceIsNoDefect: a busy machine may stop the process anywhere.
 func TestACallThatIsDelayedOnceIsNoDefect(t *testing.T) {
-	out, _, code := onFake(t, "delayed", "-checks", "page-locked,registered")
-	if code != 0 || !strings.Contains(out, "\n2 passed, 0 failed") {
+	out, _, code := onFake(t, "delayed", "-checks", "page-locked")
+	if code != 0 || !strings.Contains(out, "\n1 checks, 0 failed") {
 		t.Errorf("exit code %d, report:\n%s", code, out)
 	}
 }
@@ -159,7 +153,7 @@ func TestADriverThatDoesNotWorkIsAFailure(t *testing.T) {
 }
 
 func TestWrongFlagsAreErrors(t *testing.T) {
-	for _, args := range [][]string{{"-checks", "magic"}, {"-checks", ""}, {"-checks", "copies,"}, {"-launches", "0"}, {"-device", "-1"}, {"argument"}, {"-largest", "1"}, {"-child", "magic"}} {
+	for _, args := range [][]string{{"-checks", "magic"}, {"-checks", ""}, {"-checks", "copies,"}, {"-launches", "0"}, {"-device", "-1"}, {"argument"}, {"-largest", "1"}} {
 		if out, errs, code := selftest(t, nil, args...); code != exitFlags || out != "" || !strings.Contains(errs, "want ") {
 			t.Errorf("%v: exit code %d, output %q, standard error %q", args, code, out, errs)
 		}

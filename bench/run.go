@@ -83,9 +83,7 @@ func (r *Run) Epoch(ctx context.Context, n int) (m result.Measured, err error) {
 	}
 	transfer := 0.0
 	if r.stage != nil {
-		uploaded := r.stage.Stats().Upload
-		m, err = Epoch(ctx, span(r.stage.Epoch(ctx, n), r.Config.Span), nil)
-		transfer = (r.stage.Stats().Upload - uploaded).Seconds()
+		m, err = Epoch(ctx, span(r.stage.Epoch(ctx, n), r.Config.Span), nil) // uploads are beside the loop
 	} else {
 		m, err = Epoch(ctx, span(r.loader.Epoch(ctx, n), r.Config.Span), func(ctx context.Context, b *loader.Batch) error {
 			took, err := r.consume(ctx, b)

@@ -60,30 +60,37 @@ func (b *buffer) holds(tensors []dataset.Tensor) bool {
 	return true
 }
 
-// reserve makes column i hold at least n bytes. If freeing its old memory could wait
-// for other streams, the old memory stays until the stage is closed.
+// reserve makes column i hold at least n bytes. Its old memory stays until the stage is
+// closed, because to free it the driver may wait for other streams.
 func (b *buffer) reserve(i, n int) error {
 	m := &b.columns[i]
 	if n <= m.size {
 		return nil
 	}
-	s, size := b.stage, n
-	if m.size > 0 && s.fields[i].Ragged {
-		size += n / 4 // a ragged column that grows will grow again
-	}
-	switch {
-	case m.size == 0:
-	case s.pool == 0:
+	s := b.stage
+	if m.size > 0 {
 		s.outgrown = append(s.outgrown, *m)
-		*m = memory{}
-	default:
-		if err := s.give(m); err != nil {
-			return err
+		if s.fields[i].Ragged {
+			n = max(n, 2*m.size) // it will grow again
 		}
+		*m = memory{}
 	}
-	base, err := s.take(size)
+	var base uintptr
+	err := s.device.lib.call(cuMemAlloc, uintptr(unsafe.Pointer(&base)), uintptr(n))
 	if err == nil {
-		*m = memory{base, size}
+		*m = memory{base, n}
+	}
+	return err
+}
+
+// free frees device memory. The driver may wait for all streams of the context.
+func (d *Device) free(m *memory) error {
+	if m.size == 0 {
+		return nil
+	}
+	err := d.lib.call(cuMemFree, m.base)
+	if gone(err) {
+		*m = memory{}
 	}
 	return err
 }

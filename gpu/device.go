@@ -23,7 +23,6 @@ type Device struct {
 	context uintptr
 	name    string
 	version int
-	pooled  bool // it has stream-ordered memory
 
 	// Two threads, each with the context bound to it: one for calls that return at
 	// once, and one for calls that may wait for other work of the device.
@@ -99,13 +98,6 @@ func (d *Device) take() error {
 	}
 	text, _, _ := bytes.Cut(name, []byte{0})
 	d.name, d.version = string(text), int(version)
-	if d.lib.has(cuMemPoolCreate, cuMemPoolSetAttribute, cuMemPoolDestroy, cuMemAllocFromPoolAsync, cuMemFreeAsync) {
-		var pools int32
-		if err := d.lib.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&pools)), memoryPools, uintptr(d.handle)); err != nil {
-			return err
-		}
-		d.pooled = pools != 0
-	}
 	if err := d.retain(); err != nil {
 		return err
 	}
@@ -120,7 +112,7 @@ func (d *Device) take() error {
 // while another thread captures a graph, because none of them enqueues work on that
 // thread's streams.
 func (d *Device) bind() error {
-	if err := d.lib.call(cuCtxSetCurrent, d.context); err != nil || !d.lib.has(cuThreadExchangeStreamCaptureMode) {
+	if err := d.lib.call(cuCtxSetCurrent, d.context); err != nil {
 		return err
 	}
 	mode := int32(captureRelaxed)

@@ -35,7 +35,7 @@ func TestOnlyTheDefaultDriverMayBeMissing(t *testing.T) {
 		if d != nil || errors.Is(err, gpu.ErrNoDevice) != test.none || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v, want %q, ErrNoDevice: %v", err, test.want, test.none)
 		}
-		m, err := gpu.Auto(test.option)
+		m, _, err := gpu.Auto(test.option)
 		if (err == nil) != test.none {
 			t.Errorf("Auto: got %v, %v; want an error: %v", m, err, !test.none)
 		}
@@ -43,11 +43,11 @@ func TestOnlyTheDefaultDriverMayBeMissing(t *testing.T) {
 }
 
 func TestWrongOptionsAreReportedTogether(t *testing.T) {
-	_, err := gpu.Open(gpu.Ordinal(-1), gpu.Option{}, gpu.Library(""), gpu.Limit(-2))
+	_, err := gpu.Open(gpu.Ordinal(-1), gpu.Option{}, gpu.Library(""))
 	if err == nil || errors.Is(err, gpu.ErrNoDevice) {
 		t.Fatalf("got %v", err)
 	}
-	for _, want := range []string{"Ordinal(-1)", `Library("")`, "Limit(-2)"} {
+	for _, want := range []string{"Ordinal(-1)", `Library("")`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not name %s", err, want)
 		}
@@ -62,7 +62,7 @@ func TestADeviceThatCannotBeTakenIsExplained(t *testing.T) {
 		803: "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", 804: "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", 999: "CUDA_ERROR_UNKNOWN",
 	}
 	for _, call := range []string{
-		"cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute",
+		"cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
 		"cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuThreadExchangeStreamCaptureMode",
 	} {
 		for code, name := range names {
@@ -88,7 +88,7 @@ func TestADeviceThatCannotBeTakenIsExplained(t *testing.T) {
 						t.Errorf("%q: a hint: %v", err, hint)
 					}
 					fake.Fail(call, 1, int32(code))
-					if m, err := gpu.Auto(gpu.Library(fake.File)); (err == nil) != (code == driver.NoDevice) {
+					if m, _, err := gpu.Auto(gpu.Library(fake.File)); (err == nil) != (code == driver.NoDevice) {
 						t.Errorf("Auto: got %v, %v", m, err)
 					}
 				}
@@ -104,8 +104,8 @@ func TestADriverWithoutDevicesHasNone(t *testing.T) {
 	if want := "gpu: no CUDA device: " + fake.File + " reports 0 devices"; err == nil || err.Error() != want || !errors.Is(err, gpu.ErrNoDevice) {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	m, err := gpu.Auto(gpu.Library(fake.File))
-	if err != nil || !strings.HasPrefix(m.String(), "Go's memory: ") {
+	m, _, err := gpu.Auto(gpu.Library(fake.File))
+	if err != nil || !strings.HasPrefix(fmt.Sprint(m), "Go's memory: ") {
 		t.Errorf("Auto: got %v, %v", m, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestAnOrdinalBeyondTheDevicesIsAnError(t *testing.T) {
 	if err == nil || errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), "Ordinal(2): the driver has 2 devices, counted from 0") {
 		t.Errorf("got %v", err)
 	}
-	if m, err := gpu.Auto(gpu.Library(fake.File), gpu.Ordinal(2)); err == nil {
+	if m, _, err := gpu.Auto(gpu.Library(fake.File), gpu.Ordinal(2)); err == nil {
 		t.Errorf("Auto: got %v, want an error", m)
 	}
 }

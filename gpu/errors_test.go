@@ -30,9 +30,9 @@ func expectedCode(t testing.TB, call, code string, err error) bool {
 
 func TestUploadErrorsNameBatchFieldAndCall(t *testing.T) {
 	for call, want := range map[string]string{
-		"cuMemAllocFromPoolAsync": "gpu: upload batch 0 of epoch 0: field x: cuMemAllocFromPoolAsync: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
-		"cuMemcpyHtoDAsync_v2":    "gpu: upload batch 0 of epoch 0: field x: cuMemcpyHtoDAsync_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
-		"cuEventSynchronize":      "gpu: upload batch 0 of epoch 0: cuEventSynchronize: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
+		"cuMemAlloc_v2":        "gpu: upload batch 0 of epoch 0: field x: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
+		"cuMemcpyHtoDAsync_v2": "gpu: upload batch 0 of epoch 0: field x: cuMemcpyHtoDAsync_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
+		"cuEventSynchronize":   "gpu: upload batch 0 of epoch 0: cuEventSynchronize: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
 	} {
 		t.Run(call, func(t *testing.T) {
 			d := open(t)
@@ -59,8 +59,7 @@ func TestUploadErrorsNameBatchFieldAndCall(t *testing.T) {
 // left, until Close is called again.
 func TestCloseGoesOnAfterFailures(t *testing.T) {
 	for call, left := range map[string]map[int32]int64{ // in the accounts where anything is
-		"cuMemFreeAsync":     {driver.DeviceBytes: 4 * 8 * width, driver.Streams: 1, driver.Pools: 1},
-		"cuMemPoolDestroy":   {driver.Pools: 1},
+		"cuMemFree_v2":       {driver.DeviceBytes: 4 * 8 * width},
 		"cuStreamDestroy_v2": {driver.Streams: 1},
 		"cuEventDestroy_v2":  {driver.Events: 1},
 	} {
@@ -76,7 +75,7 @@ func TestCloseGoesOnAfterFailures(t *testing.T) {
 			if !expected(t, call, s.Close()) {
 				t.Error("no error")
 			}
-			for _, account := range []int32{driver.DeviceBytes, driver.Streams, driver.Events, driver.Pools} {
+			for _, account := range []int32{driver.DeviceBytes, driver.Streams, driver.Events} {
 				if got := fake.Live(account); got != left[account] {
 					t.Errorf("%d left in account %d, want %d", got, account, left[account])
 				}
@@ -125,59 +124,56 @@ func TestStreamsThatAreNotTheDevicesAreRefused(t *testing.T) {
 // call of the loop reports it, every Close drops what it cannot free, and a second Close has
 // nothing left to do.
 func TestALostContextIsReportedOnceAndDropped(t *testing.T) {
-	for _, pools := range []bool{true, false} {
-		needFake(t)
-		fake.Pools(pools)
-		d, err := gpu.Open(gpu.Library(fake.File))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := d.Pinned()
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := loader.New(numbers(400), loader.Memory(p), loader.BatchSize(4))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := gpu.NewStage(d, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := newConsumer(t, 0, 100)
-		var last error
-		for b, err := range s.Epoch(t.Context(), 0) {
-			if last = err; err != nil {
-				continue
-			}
-			err := c.use(b, repeated(b.Indices()), 0)
-			if b.Number() == 4 {
-				fake.Poison(driver.IllegalAddress, 1)
-			}
-			if err != nil && !errors.Is(err, gpu.ErrLost) {
-				t.Error(err)
-			}
-		}
-		const said = "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered; the context is lost, perhaps by earlier work: restart the process"
-		if !errors.Is(last, gpu.ErrLost) || !contains(last, said) {
-			t.Errorf("got %v, want ErrLost with %q", last, said)
-		}
-		for _, err := range s.Epoch(t.Context(), 1) {
-			if !errors.Is(err, gpu.ErrLost) {
-				t.Errorf("the next loop: got %v", err)
-			}
-		}
-		for _, end := range []interface{ Close() error }{s, l, p, d} {
-			if err := end.Close(); err != nil && (!errors.Is(err, gpu.ErrLost) || len(calls(err)) == 0) {
-				t.Errorf("%T: Close: got %v", end, err)
-			}
-			if err := end.Close(); err != nil {
-				t.Errorf("%T: Close again: got %v", end, err)
-			}
-		}
-		if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
-			t.Errorf("got %v, want ErrClosed", err)
-		}
-		fake.Abandon()
+	needFake(t)
+	d, err := gpu.Open(gpu.Library(fake.File))
+	if err != nil {
+		t.Fatal(err)
 	}
+	p, err := d.Pinned()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := loader.New(numbers(400), loader.Memory(p), loader.BatchSize(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gpu.NewStage(d, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newConsumer(t, 0, 100)
+	var last error
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if last = err; err != nil {
+			continue
+		}
+		err := c.use(b, repeated(b.Indices()), 0)
+		if b.Number() == 4 {
+			fake.Poison(driver.IllegalAddress, 1)
+		}
+		if err != nil && !errors.Is(err, gpu.ErrLost) {
+			t.Error(err)
+		}
+	}
+	const said = "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered; the context is lost, perhaps by earlier work: restart the process"
+	if !errors.Is(last, gpu.ErrLost) || !contains(last, said) {
+		t.Errorf("got %v, want ErrLost with %q", last, said)
+	}
+	for _, err := range s.Epoch(t.Context(), 1) {
+		if !errors.Is(err, gpu.ErrLost) {
+			t.Errorf("the next loop: got %v", err)
+		}
+	}
+	for _, end := range []interface{ Close() error }{s, l, p, d} {
+		if err := end.Close(); err != nil && (!errors.Is(err, gpu.ErrLost) || len(calls(err)) == 0) {
+			t.Errorf("%T: Close: got %v", end, err)
+		}
+		if err := end.Close(); err != nil {
+			t.Errorf("%T: Close again: got %v", end, err)
+		}
+	}
+	if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+	fake.Abandon()
 }

@@ -50,21 +50,6 @@ func ExampleStage_From() {
 	}
 }
 
-// Wait is the time that the loop lost. If it is large, HiddenShare tells whether uploads or
-// the loader take it.
-func ExampleStage_Stats() {
-	var stage *gpu.Stage // see the example of Stage
-
-	for _, err := range stage.Epochs(context.Background(), 0, 2) {
-		if err != nil {
-			log.Fatal(err)
-		}
-	}
-	s := stage.Stats()
-	fmt.Printf("the loop waited %v for %d of %d batches\n", s.Wait, s.Batches-s.Early, s.Batches)
-	fmt.Printf("%d MB took %v to upload, %.0f %% of it during loop bodies\n", s.Bytes/1e6, s.Upload, 100*s.HiddenShare())
-}
-
 // Download shows what has arrived on the device, here the first eight bytes of a field.
 func ExampleBatch_Download() {
 	var stage *gpu.Stage // see the example of Stage

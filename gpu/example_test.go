@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,7 +25,7 @@ func counting(n int) dataset.Dataset {
 
 // A program that also works without a device tells a missing device from a broken one.
 func ExampleOpen() {
-	device, err := gpu.Open(gpu.Ordinal(0), gpu.Limit(1<<30))
+	device, err := gpu.Open(gpu.Ordinal(0))
 	switch {
 	case errors.Is(err, gpu.ErrNoDevice):
 		fmt.Println("computing on the processor:", err)
@@ -41,12 +40,12 @@ func ExampleOpen() {
 // The loader's batches are in page-locked memory if the machine has a CUDA device, and in
 // Go's heap memory otherwise. The rest of the program is the same.
 func ExampleAuto() {
-	memory, err := gpu.Auto(gpu.Limit(1 << 30))
+	memory, free, err := gpu.Auto()
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer memory.Close() // after the loader
-	log.Print(memory)    // which memory it is, and why
+	defer free()      // after the loader
+	log.Print(memory) // which memory it is, and why
 	l, err := loader.New(counting(4), loader.BatchSize(4), loader.Memory(memory))
 	if err != nil {
 		log.Fatal(err)
@@ -78,7 +77,7 @@ func ExampleStage() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	stage, err := gpu.NewStage(device, l, gpu.Buffers(3), gpu.Fields("x"))
+	stage, err := gpu.NewStage(device, l, gpu.Buffers(3))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,7 +91,6 @@ func ExampleStage() {
 		x := batch.Column("x") // pass x.Pointer to a kernel, and wait for the kernel here
 		fmt.Printf("batch %d: %v of shape %v at %#x\n", batch.Number(), x.Dtype, x.Shape, x.Pointer)
 	}
-	fmt.Printf("%.0f %% of the upload time overlapped with the loop body\n", 100*stage.Stats().HiddenShare())
 }
 
 // With two devices, each rank has a goroutine, a device, page-locked memory, a loader
@@ -139,21 +137,6 @@ func ExampleStage_devices() {
 		group.Go(func() error { return train(ctx, rank) })
 	}
 	if err := group.Wait(); err != nil {
-		log.Fatal(err)
-	}
-}
-
-// Close waits for all streams that use the stage's memory, for ever if a kernel hangs.
-// Shutdown waits at most as long as its context allows.
-func ExampleStage_Shutdown() {
-	var stage *gpu.Stage // see the example of Stage
-
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	switch err := stage.Shutdown(ctx); {
-	case errors.Is(err, context.DeadlineExceeded):
-		log.Print("a kernel still reads a batch: its device memory is not freed")
-	case err != nil:
 		log.Fatal(err)
 	}
 }

@@ -147,40 +147,36 @@ func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 	for _, call := range gpu.Symbols() {
 		unmade[call] = true
 	}
-	for name, pooled := range map[string]bool{"pools": true, "no pools": false} {
-		made := map[string]int64{}
-		t.Run(name, func(t *testing.T) {
-			needFake(t)
-			fake.Pools(pooled)
-			if errs := live(t); len(errs) > 0 {
-				t.Fatal(errs)
+	made := map[string]int64{}
+	t.Run("none", func(t *testing.T) {
+		needFake(t)
+		if errs := live(t); len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		for _, call := range gpu.Symbols() {
+			made[call] = fake.Calls(call)
+		}
+	})
+	for call, n := range made {
+		times := []int64{1, 2, n / 2, n}
+		slices.Sort(times)
+		for _, k := range slices.Compact(times) {
+			if k < 1 || k > n {
+				continue
 			}
-			for _, call := range gpu.Symbols() {
-				made[call] = fake.Calls(call)
-			}
-		})
-		for call, n := range made {
-			times := []int64{1, 2, n / 2, n}
-			slices.Sort(times)
-			for _, k := range slices.Compact(times) {
-				if k < 1 || k > n {
-					continue
+			delete(unmade, call)
+			t.Run(fmt.Sprintf("%s %d of %d", call, k, n), func(t *testing.T) {
+				needFake(t)
+				fake.Fail(call, k, osError)
+				want := gpu.DriverError{Call: call, Code: osError, Name: "CUDA_ERROR_OPERATING_SYSTEM", Message: "OS call failed or operation not supported on this OS"}
+				got := calls(errors.Join(live(t)...))
+				if fake.Failures() == 0 && k > 1 {
+					return // the number of polls of an event differs between runs
 				}
-				delete(unmade, call)
-				t.Run(fmt.Sprintf("%s/%s %d of %d", name, call, k, n), func(t *testing.T) {
-					needFake(t)
-					fake.Pools(pooled)
-					fake.Fail(call, k, osError)
-					want := gpu.DriverError{Call: call, Code: osError, Name: "CUDA_ERROR_OPERATING_SYSTEM", Message: "OS call failed or operation not supported on this OS"}
-					got := calls(errors.Join(live(t)...))
-					if fake.Failures() == 0 && k > 1 {
-						return // the number of polls of an event differs between runs
-					}
-					if len(got) != 1 || *got[0] != want {
-						t.Fatalf("got %v, want %v", got, want)
-					}
-				})
-			}
+				if len(got) != 1 || *got[0] != want {
+					t.Fatalf("got %v, want %v", got, want)
+				}
+			})
 		}
 	}
 	for _, call := range []string{"cuGetErrorName", "cuGetErrorString"} { // these describe failures

@@ -46,7 +46,7 @@ var ErrClosed = errors.New("closed")
 // ErrLost means that the CUDA context is lost, for example because a kernel of any
 // library in the process read or wrote outside its memory. Every later driver call
 // returns the same error, so the call that the error names may not be the cause.
-// CUDA's compute-sanitizer finds the cause. Close and Shutdown drop what they can no
+// CUDA's compute-sanitizer finds the cause. Close drops what it can no
 // longer free. To use the device again, restart the process.
 var ErrLost = errors.New("gpu: the CUDA context is lost")
 

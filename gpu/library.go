@@ -17,7 +17,6 @@ const (
 	cuDeviceGetCount
 	cuDeviceGet
 	cuDeviceGetName
-	cuDeviceGetAttribute
 	cuDevicePrimaryCtxRetain
 	cuDevicePrimaryCtxRelease
 	cuCtxSetCurrent
@@ -37,18 +36,9 @@ const (
 	cuEventDestroy
 	cuGetErrorName
 	cuGetErrorString
-
-	// The following are optional: drivers of CUDA 11.0 and 11.1 have no memory pools.
 	cuThreadExchangeStreamCaptureMode
-	cuMemPoolCreate
-	cuMemPoolSetAttribute
-	cuMemPoolDestroy
-	cuMemAllocFromPoolAsync
-	cuMemFreeAsync
 	functions
 )
-
-const firstOptional = cuThreadExchangeStreamCaptureMode
 
 // symbols are the names of the functions in the library. A name with _v2 is the
 // current form of a function whose first form took 32-bit addresses or had another
@@ -59,7 +49,6 @@ var symbols = [functions]string{
 	"cuDeviceGetCount",
 	"cuDeviceGet",
 	"cuDeviceGetName",
-	"cuDeviceGetAttribute",
 	"cuDevicePrimaryCtxRetain",
 	"cuDevicePrimaryCtxRelease_v2",
 	"cuCtxSetCurrent",
@@ -80,22 +69,16 @@ var symbols = [functions]string{
 	"cuGetErrorName",
 	"cuGetErrorString",
 	"cuThreadExchangeStreamCaptureMode",
-	"cuMemPoolCreate",
-	"cuMemPoolSetAttribute",
-	"cuMemPoolDestroy",
-	"cuMemAllocFromPoolAsync",
-	"cuMemFreeAsync",
 }
 
 // Numbers of the CUDA driver API.
 const (
-	hostAllocPortable   = 1   // CU_MEMHOSTALLOC_PORTABLE: page-locked in every context
-	streamNonBlocking   = 1   // CU_STREAM_NON_BLOCKING: does not wait for the default stream
-	streamPerThread     = 2   // CU_STREAM_PER_THREAD, a handle: the calling thread's default stream
-	eventBlockingSync   = 1   // CU_EVENT_BLOCKING_SYNC: a thread that waits sleeps
-	eventDisableTiming  = 2   // CU_EVENT_DISABLE_TIMING
-	captureRelaxed      = 2   // CU_STREAM_CAPTURE_MODE_RELAXED
-	memoryPools         = 115 // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+	hostAllocPortable   = 1 // CU_MEMHOSTALLOC_PORTABLE: page-locked in every context
+	streamNonBlocking   = 1 // CU_STREAM_NON_BLOCKING: does not wait for the default stream
+	streamPerThread     = 2 // CU_STREAM_PER_THREAD, a handle: the calling thread's default stream
+	eventBlockingSync   = 1 // CU_EVENT_BLOCKING_SYNC: a thread that waits sleeps
+	eventDisableTiming  = 2 // CU_EVENT_DISABLE_TIMING
+	captureRelaxed      = 2 // CU_STREAM_CAPTURE_MODE_RELAXED
 	eventFlags          = eventBlockingSync | eventDisableTiming
 	deviceNameBytes     = 256
 	longestDriverString = 1 << 12
@@ -110,7 +93,7 @@ const (
 // A library is the loaded driver. It is never unloaded, because the driver's own
 // threads may run its code.
 type library struct {
-	entry [functions]uintptr // 0 for a missing optional function
+	entry [functions]uintptr
 }
 
 // errSystem means that this system cannot load a driver.
@@ -128,7 +111,7 @@ func load(file string, asked bool) (*library, error) {
 	}
 	l := new(library)
 	for f, name := range symbols {
-		if l.entry[f], err = symbol(name); err != nil && function(f) < firstOptional {
+		if l.entry[f], err = symbol(name); err != nil {
 			return nil, fmt.Errorf("gpu: %s has no %s: it is not a CUDA driver, or older than CUDA 11.0: %w", file, name, err)
 		}
 	}
@@ -140,16 +123,6 @@ func load(file string, asked bool) (*library, error) {
 func absent(file string, err error) bool {
 	text := err.Error()
 	return strings.Contains(text, file+": ") && strings.HasSuffix(text, "No such file or directory")
-}
-
-// has reports whether the driver has all the given optional functions.
-func (l *library) has(all ...function) bool {
-	for _, f := range all {
-		if l.entry[f] == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // call calls f. Convert pointers to uintptr in the argument list itself: this keeps

@@ -12,7 +12,6 @@ type config struct {
 	ordinal int
 	library string
 	asked   bool // the caller chose library
-	limit   int64
 	context uintptr
 }
 
@@ -26,12 +25,6 @@ func Ordinal(n int) Option { return Option{func(c *config) { c.ordinal = n }} }
 func Library(path string) Option {
 	return Option{func(c *config) { c.library, c.asked = path, true }}
 }
-
-// Limit sets how many bytes of page-locked memory a [Pinned] may hold at any time.
-// The default, 0, allows as much as the system and the process's control group have
-// available: page-locked memory is never swapped out, so other programs cannot use
-// it. A limit above 0 replaces that check, even if less memory is available.
-func Limit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 // Context uses an existing CUcontext on the device in place of the device's primary
 // context. Use it if another library works in a context of its own, which cannot
@@ -52,9 +45,6 @@ func newConfig(options []Option) (config, error) {
 	}
 	if c.library == "" {
 		errs = append(errs, errors.New(`gpu: Library(""): want a file`))
-	}
-	if c.limit < 0 {
-		errs = append(errs, fmt.Errorf("gpu: Limit(%d): want 0 or more", c.limit))
 	}
 	return c, errors.Join(errs...)
 }

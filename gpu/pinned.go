@@ -17,7 +17,6 @@ import (
 // The memory is page-locked for every device and context of the process.
 type Pinned struct {
 	device *Device
-	limit  int64 // in bytes; 0 means as much as is available
 	root   fs.FS // the system's /, whose files say how much is available
 
 	mu     sync.Mutex
@@ -36,19 +35,19 @@ type block struct {
 
 var _ loader.Allocator = (*Pinned)(nil)
 
-// Pinned makes an allocator of page-locked memory that holds at most [Limit] bytes at
-// a time. It fails with [ErrClosed] if the device is closed.
+// Pinned makes an allocator of page-locked memory. It fails with [ErrClosed] if the
+// device is closed.
 func (d *Device) Pinned() (*Pinned, error) {
 	if err := d.enter(); err != nil {
 		return nil, fmt.Errorf("gpu: page-locked memory of %v: %w", d, err)
 	}
-	return &Pinned{device: d, limit: d.cfg.limit, root: os.DirFS("/"), slabs: map[*byte]*block{}}, nil
+	return &Pinned{device: d, root: os.DirFS("/"), slabs: map[*byte]*block{}}, nil
 }
 
 // Alloc returns n bytes, aligned to a page. Their content is undefined. Alloc first
-// checks that there is room, because the driver does not: below [Limit] if it is set,
-// and otherwise in the memory that the system and the process's control group (the
-// limit of a container) have available. The error names these amounts.
+// checks that there is room, because the driver does not, and page-locked memory is never
+// swapped out: in the memory that the system and the process's control group (the limit of
+// a container) have available. The error names these amounts.
 func (p *Pinned) Alloc(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("gpu: page-locked memory: %d bytes: want 0 or more", n)
@@ -95,12 +94,6 @@ func (p *Pinned) reserve(n int64) error {
 
 // check returns an error if there is no room for n more bytes.
 func (p *Pinned) check(n int64) error {
-	if p.limit > 0 {
-		if n > p.limit-p.bytes {
-			return fmt.Errorf("gpu: %d bytes of page-locked memory: %d are taken, the limit is %d", n, p.bytes, p.limit)
-		}
-		return nil
-	}
 	if room, known := machine.Available(p.root); known && n > room.Bytes {
 		return fmt.Errorf("gpu: %d bytes of page-locked memory: %d are taken, %d are available: %s", n, p.bytes, room.Bytes, room.By)
 	}

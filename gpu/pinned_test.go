@@ -4,6 +4,7 @@ package gpu_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -53,28 +54,6 @@ func TestPinnedMemoryIsCountedAlignedAndFreed(t *testing.T) {
 	}
 	if p.Bytes() != 0 {
 		t.Errorf("%d bytes counted after Free", p.Bytes())
-	}
-}
-
-func TestLimitIsCheckedBeforeMemoryIsTaken(t *testing.T) {
-	p := pinned(t, open(t, gpu.Limit(1000)))
-	slab, err := p.Alloc(600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = p.Alloc(401)
-	if want := "gpu: 401 bytes of page-locked memory: 600 are taken, the limit is 1000"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	rest, err := p.Alloc(400)
-	if err != nil {
-		t.Error(err)
-	}
-	if n := fake.Calls("cuMemHostAlloc"); n != 2 {
-		t.Errorf("the driver was asked %d times, want 2", n)
-	}
-	if err := errors.Join(p.Free(slab), p.Free(rest)); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -204,22 +183,22 @@ func TestAutoTakesWhatThereIs(t *testing.T) {
 		fake.File:   "page-locked memory of Fake 0 (device 0, CUDA 12.4)",
 		"/nowhere/": "Go's memory: gpu: no CUDA device: load /nowhere/",
 	} {
-		m, err := gpu.Auto(gpu.DefaultLibrary(file))
+		m, free, err := gpu.Auto(gpu.DefaultLibrary(file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(m.String(), want) {
+		if !strings.HasPrefix(fmt.Sprint(m), want) {
 			t.Errorf("got %q, want %q", m, want)
 		}
 		slab, err := m.Alloc(100)
 		if err != nil || len(slab) != 100 {
 			t.Errorf("%v: %d bytes, %v", m, len(slab), err)
 		}
-		if err := errors.Join(m.Free(slab), m.Close()); err != nil {
+		if err := errors.Join(m.Free(slab), free()); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := gpu.Auto(gpu.Ordinal(-1)); err == nil {
+	if _, _, err := gpu.Auto(gpu.Ordinal(-1)); err == nil {
 		t.Error("a wrong option passed")
 	}
 }

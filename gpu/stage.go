@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-	"time"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -23,13 +22,10 @@ import (
 type Stage struct {
 	device *Device
 	loader *loader.Loader
-	fields dataset.Spec // the fields to upload
+	fields dataset.Spec // the loader's
 	stream uintptr      // for uploads
 	back   uintptr      // for downloads
-	pool   uintptr      // of device memory; 0 if the device has no pools
 	ring   []*buffer
-	counts counts
-	meter  meter
 
 	reserved bool     // every buffer of the ring has room for the first batch
 	outgrown []memory // freed when the stage is closed
@@ -41,21 +37,33 @@ type Stage struct {
 	stranded []func() // release slabs that a copy may still read
 }
 
-// NewStage makes a stage over a loader, and reports all wrong options at once. The
-// first batch shows how much device memory a buffer needs: the stage then allocates
-// all its buffers. It allocates more only for a larger batch: one with larger ragged
-// fields, or a full one after a first batch that was short. Close frees the memory.
-//
-// If the device has memory pools (drivers of CUDA 11.2 and later), allocating takes
-// place in the order of the stage's stream. Otherwise the driver may first wait for all
-// work on all streams of the context. This wait delays the batch for which memory is
-// allocated: the first one, or a larger one.
+// A StageOption changes what [NewStage] makes. The zero StageOption changes nothing.
+type StageOption struct{ set func(*Stage) }
+
+const mostBuffers = 1 << 16
+
+// Buffers sets how many batches fit into the stage's device memory, from 2 to 65536.
+// The default is 2: one batch in use, one being uploaded. With more buffers, a batch
+// that takes longer to load or upload delays the loop less.
+func Buffers(n int) StageOption {
+	return StageOption{func(s *Stage) { s.ring = make([]*buffer, max(0, min(n, mostBuffers+1))) }}
+}
+
+// NewStage makes a stage over a loader; its dataset has the fields that are uploaded, such
+// as those of [dataset.Select]. The first batch shows how much device memory a buffer needs:
+// the stage then allocates all its buffers. It allocates more only for a larger batch: one
+// with larger ragged fields, or a full one after a first batch that was short. While it
+// allocates, the driver may wait for all work of the context. Close frees the memory.
 func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, error) {
-	cfg, err := newStageConfig(options, l.Spec())
-	if err != nil {
-		return nil, err
+	s := &Stage{device: d, loader: l, fields: l.Spec(), ring: make([]*buffer, 2)}
+	for _, o := range options {
+		if o.set != nil {
+			o.set(s)
+		}
 	}
-	s := &Stage{device: d, loader: l, fields: cfg.spec, ring: make([]*buffer, cfg.buffers), meter: meter{now: time.Now}}
+	if n := len(s.ring); n < 2 || n > mostBuffers {
+		return nil, fmt.Errorf("gpu: Buffers: want 2 to %d", mostBuffers)
+	}
 	if err := d.enter(); err != nil {
 		return nil, fmt.Errorf("gpu: stage on %v: %w", d, err)
 	}
@@ -68,15 +76,12 @@ func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, erro
 	return s, nil
 }
 
-// open makes the streams, the pool and the events. It runs on the device's thread.
+// open makes the streams and the events. It runs on the device's thread.
 func (s *Stage) open() error {
 	for _, stream := range []*uintptr{&s.stream, &s.back} {
 		if err := s.device.lib.call(cuStreamCreate, uintptr(unsafe.Pointer(stream)), streamNonBlocking); err != nil {
 			return err
 		}
-	}
-	if err := s.openPool(); err != nil {
-		return err
 	}
 	for _, b := range s.ring {
 		if err := b.open(); err != nil {
@@ -191,4 +196,73 @@ func (s *Stage) settle(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// Close waits until no stream uses the stage's device memory, for ever if a stream that
+// was passed to [Batch.UsedBy] never finishes, and frees the memory. It is an error while a
+// loop runs. Close may be called again: after an error it tries the failed steps again.
+// After [ErrLost] the stage counts as closed.
+func (s *Stage) Close() error {
+	if done, err := s.retire(); done || err != nil {
+		return err
+	}
+	err := s.vacate()
+	if err == nil {
+		err = s.device.waits.do(s.free)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = ""
+	if gone(err) {
+		s.closed = true
+		s.device.leave()
+	}
+	if err != nil {
+		return fmt.Errorf("gpu: close stage on %v: %w", s.device, err)
+	}
+	return nil
+}
+
+// retire makes every new loop fail. It reports whether the stage is closed already.
+func (s *Stage) retire() (done bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return true, nil
+	case s.busy != "":
+		return false, fmt.Errorf("gpu: close stage: %s", s.busy)
+	}
+	s.retired, s.busy = true, "it is being closed already"
+	return false, nil
+}
+
+// vacate waits until no copy and no other stream uses the device memory. In a lost
+// context none does.
+func (s *Stage) vacate() error {
+	if err := s.settle(context.Background()); !gone(err) {
+		return err
+	}
+	for _, b := range s.ring {
+		if err := b.vacate(context.Background()); !gone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// free frees everything, even if some calls fail. It runs on the thread for calls
+// that wait.
+func (s *Stage) free() error {
+	var errs []error
+	for _, b := range s.ring {
+		for i := range b.columns {
+			errs = append(errs, s.device.free(&b.columns[i]))
+		}
+		errs = append(errs, b.close())
+	}
+	for i := range s.outgrown {
+		errs = append(errs, s.device.free(&s.outgrown[i]))
+	}
+	return join(append(errs, s.device.destroy(cuStreamDestroy, &s.back), s.device.destroy(cuStreamDestroy, &s.stream))...)
 }

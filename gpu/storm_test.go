@@ -91,6 +91,9 @@ func (w trouble) met(t testing.TB, err error) bool {
 		return false
 	}
 	found := calls(err)
+	if w.code != osError { // what frees the loader's memory reports it, too
+		found = slices.CompactFunc(found, func(a, b *gpu.DriverError) bool { return a.Code == b.Code })
+	}
 	switch {
 	case len(found) != 1 || int32(found[0].Code) != w.code:
 		t.Errorf("got %v, want one error of code %d", err, w.code)
@@ -107,12 +110,11 @@ func storm(t *testing.T, r *rand.Rand, delivered *atomic.Int64, hangs *waits) {
 	needFake(t)
 	devices := 1 + r.IntN(3)
 	fake.Devices(int32(devices))
-	fake.Pools(r.IntN(2) == 0)
 	fake.Speed(r.Int64N(50_000), r.Int64N(100_000), 0)
 	fake.Drains(true, r.Int64N(100_000_000))
 	uploading := []string{
 		"cuMemHostAlloc", "cuStreamCreate", "cuEventCreate", "cuCtxSetCurrent", "cuMemcpyHtoDAsync_v2", "cuEventRecord",
-		"cuEventQuery", "cuEventSynchronize", "cuMemcpyDtoHAsync_v2", "cuMemAlloc_v2", "cuMemAllocFromPoolAsync", "cuStreamSynchronize",
+		"cuEventQuery", "cuEventSynchronize", "cuMemcpyDtoHAsync_v2", "cuMemAlloc_v2", "cuStreamSynchronize",
 	}
 	w := trouble{call: uploading[r.IntN(len(uploading))], code: osError}
 	switch r.IntN(4) {

@@ -31,9 +31,7 @@ type upload struct {
 type item struct {
 	batch   *Batch
 	buffer  *buffer
-	begun   reading // when the copy was enqueued
-	release func()  // returns the slab to the loader
-	early   bool    // it was ready before the loop asked for it
+	release func() // returns the slab to the loader
 	err     error
 }
 
@@ -54,7 +52,7 @@ func (s *Stage) run(ctx context.Context, p loader.Position, until int, yield fun
 	group.Go(func() { u.submit(ahead, s.loader.From(ahead, p, until)) })
 	group.Go(u.wait)
 	for {
-		it, ok := s.counts.receive(u.ready)
+		it, ok := <-u.ready
 		if err := context.Cause(ctx); err != nil && (!ok || it.err == nil) {
 			it, ok = item{err: fmt.Errorf("gpu: stage: %w", err)}, true // in the place of the next batch
 		}
@@ -67,11 +65,8 @@ func (s *Stage) run(ctx context.Context, p loader.Position, until int, yield fun
 // deliver runs the loop body and reports whether the loop goes on.
 func (u *upload) deliver(it item, yield func(*Batch, error) bool) bool {
 	if it.err == nil {
-		u.stage.counts.delivered(it)
 		defer it.batch.end()
 	}
-	u.stage.meter.enter()
-	defer u.stage.meter.leave()
 	if !yield(it.batch, it.err) || it.err != nil {
 		return false
 	}
@@ -129,7 +124,6 @@ func (u *upload) start(b *loader.Batch, buf *buffer) item {
 			return u.failed(it, err)
 		}
 	}
-	it.begun = s.meter.read()
 	if err := s.device.calls.do(func() error { return u.enqueue(buf, tensors) }); err != nil {
 		return u.failed(it, err)
 	}
@@ -171,26 +165,19 @@ func (u *upload) wait() {
 			it = u.finish(it, bound)
 		}
 		u.ready <- it
-		if it.err == nil {
-			u.stage.counts.uploads.Add(1) // after the send: a counted upload is ready for the loop
-		}
 	}
 }
 
 // finish waits for the upload of an item. bound is the error of binding the context
 // to the thread, if there was one.
 func (u *upload) finish(it item, bound error) item {
-	s, err := u.stage, bound
+	err := bound
 	if err == nil {
-		err = s.device.lib.call(cuEventSynchronize, it.buffer.copied)
+		err = u.stage.device.lib.call(cuEventSynchronize, it.buffer.copied)
 	}
 	if err != nil {
 		return u.failed(it, err)
 	}
-	s.meter.uploaded(it.begun)
 	it.release()
-	for _, c := range it.batch.columns {
-		s.counts.bytes.Add(int64(c.Bytes))
-	}
 	return it
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -44,79 +43,28 @@ func soon(t testing.TB, what string, f func()) {
 	}
 }
 
-// TestLoopsDoNotWaitForStrangers: the ring is taken at the first batch, so that a
-// device without memory pools takes nothing later; with pools larger batches do not
-// wait either.
+// TestLoopsDoNotWaitForStrangers: the ring is taken at the first batch, so that nothing is
+// taken later.
 func TestLoopsDoNotWaitForStrangers(t *testing.T) {
-	for name, test := range map[string]struct {
-		pools   bool
-		growing bool
-	}{"pools": {true, true}, "no pools": {false, false}} {
-		t.Run(name, func(t *testing.T) {
-			d := open(t)
-			fake.Pools(test.pools)
-			ds := numbers(48)
-			if test.growing {
-				ds = growing(48)
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(48), 4, loader.BatchSize(4), loader.Workers(1), loader.InFlight(3))
+	batches := 0
+	soon(t, "the loop", func() {
+		for b, err := range s.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Error(err)
+				return
 			}
-			var memory loader.Allocator = pinned(t, d)
-			if test.growing {
-				memory = loader.Heap{} // the loader takes larger slabs too
+			if b.Number() == 0 {
+				newStranger(t)
 			}
-			s := staged(t, d, memory, ds, 4, loader.BatchSize(4), loader.Workers(1), loader.InFlight(3))
-			batches := 0
-			soon(t, "the loop", func() {
-				for b, err := range s.Epoch(t.Context(), 0) {
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if b.Number() == 0 {
-						newStranger(t)
-					}
-					batches++
-				}
-			})
-			if batches != 12 {
-				t.Errorf("%d batches, want 12", batches)
-			}
-			fake.Release()
-		})
-	}
-}
-
-// TestShutdownReturnsWhileTheDriverWaits: on a device without pools giving memory back
-// waits for the stranger, and goes on when Shutdown has returned.
-func TestShutdownReturnsWhileTheDriverWaits(t *testing.T) {
-	needFake(t)
-	fake.Pools(false)
-	d := another(t, 0)
-	s := staged(t, d, pinned(t, d), numbers(40), 2, loader.BatchSize(4))
-	for _, err := range s.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	newStranger(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	late := errors.New("too late")
-	soon(t, "Shutdown", func() {
-		go func() {
-			for fake.Calls("cuMemFree_v2") == 0 {
-				runtime.Gosched()
-			}
-			cancel(late)
-		}()
-		for range 2 {
-			if err := s.Shutdown(ctx); !errors.Is(err, late) {
-				t.Errorf("got %v, want %v", err, late)
-			}
+			batches++
 		}
 	})
-	fake.Release()
-	if err := s.Shutdown(t.Context()); err != nil || fake.Live(driver.DeviceBytes) != 0 {
-		t.Errorf("got %v, %d device bytes left", err, fake.Live(driver.DeviceBytes))
+	if batches != 12 {
+		t.Errorf("%d batches, want 12", batches)
 	}
+	fake.Release()
 }
 
 // TestCancelIsPromptWhileTheDriverWaits: the loop waits for a buffer that a stream reads.
@@ -127,7 +75,6 @@ func TestCancelIsPromptWhileTheDriverWaits(t *testing.T) {
 	p := pinned(t, d)
 	s := staged(t, d, p, numbers(400), 2, loader.BatchSize(4))
 	c := newConsumer(t, 0, 2)
-	fake.Hold(c.stream)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	taken := make(chan error)
@@ -138,6 +85,9 @@ func TestCancelIsPromptWhileTheDriverWaits(t *testing.T) {
 		for b, err := range s.Epoch(ctx, 0) {
 			if last = err; err != nil {
 				break
+			}
+			if batches == 0 { // the buffers are taken
+				fake.Hold(c.stream)
 			}
 			if err := c.use(b, repeated(b.Indices()), 0); err != nil {
 				t.Error(err)
@@ -159,11 +109,6 @@ func TestCancelIsPromptWhileTheDriverWaits(t *testing.T) {
 	if !errors.Is(last, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", last)
 	}
-	soon(t, "Shutdown", func() {
-		if err := s.Shutdown(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("Shutdown: got %v", err)
-		}
-	})
 	fake.Release()
 	if err := <-taken; err != nil {
 		t.Error(err)
@@ -174,7 +119,6 @@ func TestCancelIsPromptWhileTheDriverWaits(t *testing.T) {
 // TestOutgrownMemoryIsFreedAtTheEnd: nothing waits for the device in between.
 func TestOutgrownMemoryIsFreedAtTheEnd(t *testing.T) {
 	needFake(t)
-	fake.Pools(false)
 	d := another(t, 0)
 	s := staged(t, d, pinned(t, d), growing(48), 2, loader.BatchSize(4))
 	for _, err := range s.Epoch(t.Context(), 0) {
@@ -214,7 +158,6 @@ func TestAnotherThreadMayCaptureAGraph(t *testing.T) {
 	if errs := live(t); len(errs) > 0 {
 		t.Error(errs)
 	}
-	fake.Pools(false)
 	if errs := live(t); len(errs) > 0 {
 		t.Error(errs)
 	}

@@ -36,7 +36,7 @@ func TestValuesOverAnInputSayThatTheyAreOnTheDevice(t *testing.T) {
 	}
 	closed(t, device)
 	l := newLoader(t, rows*2, loader.Memory(pinned(t, device)))
-	stage, err := gpu.NewStage(device, l, gpu.Fields("x"))
+	stage, err := gpu.NewStage(device, l)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer vm.Close()
-	device, err := vm.Device(gpu.Limit(1 << 30)) // in the VM's context
+	device, err := vm.Device() // in the VM's context
 	if err != nil {
 		return err
 	}

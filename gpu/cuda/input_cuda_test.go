@@ -69,7 +69,7 @@ func TestInputsFeedOperationsOfAllTypes(t *testing.T) {
 			}
 			closed(t, device)
 			l := newLoader(t, rows*3, loader.Memory(pinned(t, device)))
-			stage, err := gpu.NewStage(device, l, gpu.Fields("x"))
+			stage, err := gpu.NewStage(device, l)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -246,7 +246,7 @@ func TestClosedVMsAndShortBatchesAreErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stage, err := gpu.NewStage(device, l, gpu.Fields("x"))
+	stage, err := gpu.NewStage(device, l)
 	if err != nil {
 		t.Fatal(err)
 	}

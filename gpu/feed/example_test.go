@@ -44,11 +44,11 @@ func train(ctx context.Context) error {
 	vm := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(w)) // one VM for all steps
 	defer vm.Close()
 
-	memory, err := gpu.Auto() // page-locked where there is a CUDA device
+	memory, free, err := gpu.Auto() // page-locked where there is a CUDA device
 	if err != nil {
 		return err
 	}
-	defer memory.Close() // after the loader
+	defer free() // after the loader
 	l, err := loader.New(points(10), loader.BatchSize(4), loader.Memory(memory))
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -16,7 +17,6 @@ import (
 type meter struct {
 	provider metric.MeterProvider
 	sources  []source
-	waits    histogram
 
 	plain, waiting, body, busy, drawing, memoryWait metric.MeasurementOption
 	name                                            attribute.KeyValue
@@ -100,7 +100,6 @@ func (m *meter) unregister() error {
 	regs := m.regs
 	m.regs, m.l = nil, nil
 	m.mu.Unlock()
-	m.hand(context.Background())
 	for _, reg := range regs {
 		if err := reg.Unregister(); err != nil {
 			otel.Handle(err)
@@ -109,17 +108,17 @@ func (m *meter) unregister() error {
 	return nil
 }
 
-// hand hands the waits on to their histogram.
-func (m *meter) hand(ctx context.Context) {
+// waited is a hook.
+func (m *meter) waited(b loader.BatchInfo, d time.Duration) {
 	m.mu.Lock()
 	wait := m.wait
 	m.mu.Unlock()
-	if wait == nil {
-		return
-	}
-	options := []metric.RecordOption{m.plain}
-	m.waits.hand(func(seconds float64) { wait.Record(ctx, seconds, options...) })
+	wait.Record(b.Context, d.Seconds(), m.plain)
 }
+
+// boundaries are those of the buckets of the wait histogram, in seconds.
+var boundaries = metric.WithExplicitBucketBoundaries(
+	1e-5, 1e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 // loader makes the instruments of the loader, and their callback.
 func (m *meter) loader(set *instruments) metric.Callback {
@@ -135,14 +134,13 @@ func (m *meter) loader(set *instruments) metric.Callback {
 	memory := set.level("penstock.loader.slab.usage", "By", "Bytes of all slabs and ragged fields.")
 	spent := set.time("penstock.loader.stage.time", "Time of all workers together, by stage.")
 	calls := set.count("penstock.loader.stage.calls", "{call}", "How often stages were entered.")
-	return func(ctx context.Context, o metric.Observer) error {
+	return func(_ context.Context, o metric.Observer) error {
 		m.mu.Lock()
 		l := m.l
 		m.mu.Unlock()
 		if l == nil {
 			return nil
 		}
-		m.hand(ctx)
 		s := l.Stats()
 		o.ObserveInt64(samples, s.Samples, m.plain)
 		o.ObserveInt64(dropped, s.Dropped, m.plain)

@@ -6,7 +6,7 @@
 // Metrics go to the global MeterProvider, or to the one that the option [MeterProvider]
 // gives. They are reported from when the loader is made until it is closed. They are read
 // from [loader.Loader.Stats] when they are collected, so between collections they cost a
-// few nanoseconds per batch. What a loader did after the last collection before Close is in
+// histogram's record per batch. What a loader did after the last collection before Close is in
 // no counter: where metrics are pushed, call the provider's ForceFlush before Close.
 //
 // # Metrics
@@ -26,8 +26,7 @@
 //	penstock.loader.stage.calls        {call}    counter; penstock.stage as before
 //
 // All of them have the attribute penstock.loader.name (see [Name]). Stages after the first
-// 32 are counted together, as _OTHER. The histogram is exact to 7 %, and complete for up to
-// 50,000 batches per collection; above that it counts an even share of the batches.
+// 32 are counted together, as _OTHER.
 //
 // With [Cache], [DiskCache], [Objects] and [Prefetch]:
 //
@@ -94,12 +93,11 @@ func MeterProvider(p metric.MeterProvider) Option { return Option{func(c *config
 // Spans turns spans on. They go to the TracerProvider p, or if p is nil to the global one,
 // as it is when [Trace] is called.
 //
-// Every batch is a span "batch" from when a worker begins it to the end of the loop body.
-// Its parent is the span in the context of the loop. It has up to three children:
-// "assemble" until the last sample is placed, "wait" while the loop waited for it, and
-// "body". The span "assemble" has an event for every stage, with the number of calls and
-// the time of all samples together, and one for every sample that failed. Batches that the
-// TracerProvider does not sample cost little, but samples are timed in all batches.
+// Every batch that is delivered is a span "batch" from when a worker begins it to the end of
+// the loop body, where it is made. Its parent is the span in the context of the loop. It has
+// three children: "assemble" until the last sample is placed, "wait" while the loop waited for
+// it, and "body". The span "assemble" has an event for every stage, with the number of calls
+// and the time of all samples together, and one for each of the first ten samples that failed.
 func Spans(p trace.TracerProvider) Option {
 	return Option{func(c *config) {
 		if p == nil {
@@ -141,17 +139,13 @@ func Trace(options ...Option) loader.Trace {
 	t := loader.Trace{
 		LoaderMade:     m.register,
 		LoaderClosed:   m.unregister,
-		BatchDelivered: func(_ loader.BatchInfo, waited time.Duration) { m.waits.add(waited) },
+		BatchDelivered: m.waited,
 	}
 	if c.tracers != nil {
 		s := newSpans(&c)
-		t.BatchBegun, t.BatchReady, t.BatchEnded, t.BatchFreed, t.SampleDone = s.begun, s.ready, s.ended, s.freed, s.sample
-		t.LoaderClosed = func() error {
-			s.closed()
-			return m.unregister()
-		}
+		t.BatchReady, t.BatchEnded, t.BatchFreed, t.SampleDone = s.ready, s.ended, s.freed, s.sample
 		t.BatchDelivered = func(b loader.BatchInfo, waited time.Duration) {
-			m.waits.add(waited)
+			m.waited(b, waited)
 			s.delivered(b, waited)
 		}
 	}

@@ -9,13 +9,15 @@ import (
 
 	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/gpu/cuda"
+	"github.com/penstock-go/penstock/loader"
 )
 
 // A Backend is the device where nets run, and the memory of their batches. Everything
 // that depends on the machine is here.
 type Backend struct {
-	Memory gpu.Memory // for the loaders
+	Memory loader.Allocator // for the loaders
 
+	free     func() error // the memory
 	onDevice bool
 }
 
@@ -46,7 +48,7 @@ func Open(device, kernels string) (_ *Backend, err error) {
 			return nil, fmt.Errorf("%w; gpu/cuda/kernels TOOLKIT %s makes them", err, kernels)
 		}
 	}
-	if b.Memory, err = gpu.Auto(); err != nil {
+	if b.Memory, b.free, err = gpu.Auto(); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -77,4 +79,4 @@ func (b *Backend) String() string {
 }
 
 // Close frees the memory.
-func (b *Backend) Close() error { return b.Memory.Close() }
+func (b *Backend) Close() error { return b.free() }

@@ -48,27 +48,31 @@ func doing(what int64) string {
 var errGoexit = errors.New("runtime.Goexit was called")
 
 // guard calls user code: to place the sample of that index, or for one of the purposes above. A panic becomes an error.
-// All user code that workers call is called by it.
+// All user code that workers call is called by it, or as it does.
 func (w *worker) guard(what int, f func() error) (err error) {
-	w.enter(what)
 	returned := false
-	defer func() {
-		w.call.end()
-		if returned {
-			return
-		}
-		if v := recover(); v != nil {
-			err = &dataset.PanicError{Value: v, Stack: debug.Stack()}
-			if what >= 0 || what == fetching { // the Reader may be in any state
-				err = errors.Join(err, w.close())
-			}
-			return
-		}
-		w.exited(what)
-	}()
+	defer w.called(what, &returned, &err)
+	w.enter(what)
 	err = f()
 	returned = true
 	return err
+}
+
+// called is deferred around a call of user code.
+func (w *worker) called(what int, returned *bool, err *error) {
+	w.call.end()
+	if *returned {
+		return
+	}
+	v := recover()
+	if v == nil {
+		w.exited(what)
+		return
+	}
+	*err = &dataset.PanicError{Value: v, Stack: debug.Stack()}
+	if what >= 0 || what == fetching { // the Reader may be in any state
+		*err = errors.Join(*err, w.close())
+	}
 }
 
 // exited is called when user code has called runtime.Goexit, which ends the worker's goroutine after the deferred

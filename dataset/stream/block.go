@@ -16,13 +16,13 @@ import (
 
 // A block is a file of consecutive records:
 //
-//	magic    "penstock stream, block 1\n"
+//	magic    "penstock stream, block 2\n"
 //	records  one after the other, see codec
 //	table    for every record its end among the bytes of all, and its CRC-32C
-//	marks    of the source, before the first record and after the last one
+//	mark     of the source, after the last record
 //	trailer  the number of the first record (uint64), the number of records, the bytes of
-//	         all records, the bytes of both marks, and the CRC-32C (RFC 3720) of the table,
-//	         the marks and these numbers
+//	         all records, the bytes of the mark, and the CRC-32C (RFC 3720) of the table,
+//	         the mark and these numbers
 //
 // All numbers are little-endian, and uint32 except one.
 type block struct {
@@ -34,9 +34,9 @@ type block struct {
 func (b block) end() int { return b.first + b.count }
 
 const (
-	magic        = "penstock stream, block 1\n"
+	magic        = "penstock stream, block 2\n"
 	entryBytes   = 8
-	trailerBytes = 8 + 5*4
+	trailerBytes = 8 + 4*4
 	maxMark      = 1 << 20
 )
 
@@ -76,15 +76,15 @@ func (d *draft) added(start int, mark []byte) {
 
 // size is the number of bytes of the file.
 func (d *draft) size() int64 {
-	return int64(len(d.records)) + int64(len(d.table)) + int64(len(d.before)) + int64(len(d.after)) + trailerBytes
+	return int64(len(d.records)) + int64(len(d.table)) + int64(len(d.after)) + trailerBytes
 }
 
 // tail is all that follows the records.
 func (d *draft) tail() []byte {
 	tail := make([]byte, 0, int(d.size())-len(d.records))
-	tail = append(append(append(tail, d.table...), d.before...), d.after...)
+	tail = append(append(tail, d.table...), d.after...)
 	tail = binary.LittleEndian.AppendUint64(tail, uint64(d.first))
-	for _, n := range []int{d.count, d.payload(), len(d.before), len(d.after)} {
+	for _, n := range []int{d.count, d.payload(), len(d.after)} {
 		tail = binary.LittleEndian.AppendUint32(tail, uint32(n))
 	}
 	return binary.LittleEndian.AppendUint32(tail, crc32.Checksum(tail, castagnoli))
@@ -93,13 +93,13 @@ func (d *draft) tail() []byte {
 // contents is what a block has besides the records.
 type contents struct {
 	block
-	table         []byte
-	before, after []byte
+	table []byte
+	after []byte // mark
 }
 
 var errDamaged = errors.New("the block is damaged")
 
-// readContents reads a block's table and marks, and compares their checksum. It allocates
+// readContents reads a block's table and mark, and compares their checksum. It allocates
 // no more memory than the file has bytes.
 func readContents(f *os.File) (c contents, err error) {
 	info, err := f.Stat()
@@ -116,12 +116,12 @@ func readContents(f *os.File) (c contents, err error) {
 	}
 	first := binary.LittleEndian.Uint64(trailer[:])
 	number := func(k int) int64 { return int64(binary.LittleEndian.Uint32(trailer[8+4*k:])) }
-	count, payload, before, after := number(0), number(1), number(2), number(3)
-	if int64(len(magic))+payload+entryBytes*count+before+after+trailerBytes != c.size ||
+	count, payload, after := number(0), number(1), number(2)
+	if int64(len(magic))+payload+entryBytes*count+after+trailerBytes != c.size ||
 		count == 0 || first > math.MaxInt || uint64(count) > math.MaxInt-first {
 		return c, fmt.Errorf("%w: its numbers contradict each other", errDamaged)
 	}
-	tail := make([]byte, entryBytes*count+before+after)
+	tail := make([]byte, entryBytes*count+after)
 	if _, err := f.ReadAt(tail, c.size-trailerBytes-int64(len(tail))); err != nil {
 		return c, whole(err)
 	}
@@ -130,8 +130,7 @@ func readContents(f *os.File) (c contents, err error) {
 		return c, fmt.Errorf("%w: the checksum is wrong", errDamaged)
 	}
 	c.first, c.count = int(first), int(count)
-	c.table, tail = tail[:entryBytes*count], tail[entryBytes*count:]
-	c.before, c.after = tail[:before:before], tail[before:]
+	c.table, c.after = tail[:entryBytes*count:entryBytes*count], tail[entryBytes*count:]
 	return c, c.checkTable(payload)
 }
 
@@ -276,8 +275,7 @@ func (c codec) oversized(slot dataset.Slot, most int) error {
 	return nil
 }
 
-// mostHandles is how many blocks are open at most, apart from those that are in use. With
-// blocks of 4 MiB it is a window of 1 GiB.
+// mostHandles is how many blocks are open at most. With blocks of 4 MiB it is a window of 1 GiB.
 const mostHandles = 256
 
 // handles are the blocks that are open for reading.
@@ -286,22 +284,18 @@ type handles struct {
 
 	mu     sync.Mutex
 	open   map[int]*handle // by the number of the first record
-	clock  int             // counts uses
 	closed bool
-	late   error // of closing files
 }
 
-// A handle is an open block.
+// A handle is an open block. Who reads it holds its lock for reading.
 type handle struct {
+	sync.RWMutex
 	contents
-	file  *os.File
-	users int
-	used  int  // the clock when it was last used
-	gone  bool // whether it is to be closed after its last use
+	file *os.File
 }
 
 // use returns a handle of the block with that first record, and opens the block if need
-// be. done must be called after it.
+// be. RUnlock must be called after it.
 func (h *handles) use(first int) (*handle, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -317,57 +311,36 @@ func (h *handles) use(first int) (*handle, error) {
 		if h.open == nil {
 			h.open = make(map[int]*handle)
 		}
-		h.evict()
+		for other := range h.open { // any
+			if len(h.open) < mostHandles {
+				break
+			}
+			_ = h.remove(other) // it was only read
+		}
 		one = &handle{contents: c, file: file}
 		h.open[first] = one
 	}
-	h.clock++
-	one.used = h.clock
-	one.users++
+	one.RLock()
 	return one, nil
 }
 
-// evict makes room for a handle. The caller holds the mutex.
-func (h *handles) evict() {
-	if len(h.open) < mostHandles {
-		return
+// remove closes a block, after its last use. The caller holds the mutex.
+func (h *handles) remove(first int) error {
+	one := h.open[first]
+	if one == nil {
+		return nil
 	}
-	var oldest *handle
-	for _, one := range h.open {
-		if one.users == 0 && (oldest == nil || one.used < oldest.used) {
-			oldest = one
-		}
-	}
-	if oldest != nil {
-		h.remove(oldest)
-	}
-}
-
-// remove closes a handle, if need be after its last use. The caller holds the mutex.
-func (h *handles) remove(one *handle) {
-	delete(h.open, one.first)
-	one.gone = true
-	if one.users == 0 {
-		h.late = errors.Join(h.late, one.file.Close())
-	}
-}
-
-// done ends the use of a handle.
-func (h *handles) done(one *handle) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if one.users--; one.users == 0 && one.gone {
-		h.late = errors.Join(h.late, one.file.Close())
-	}
+	delete(h.open, first)
+	one.Lock()
+	defer one.Unlock()
+	return one.file.Close()
 }
 
 // drop closes the block with that first record, if it is open.
-func (h *handles) drop(first int) {
+func (h *handles) drop(first int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if one := h.open[first]; one != nil {
-		h.remove(one)
-	}
+	return h.remove(first)
 }
 
 // close closes all blocks.
@@ -375,8 +348,9 @@ func (h *handles) close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
-	for _, one := range h.open {
-		h.remove(one)
+	var errs []error
+	for first := range h.open {
+		errs = append(errs, h.remove(first))
 	}
-	return h.late
+	return errors.Join(errs...)
 }

@@ -1,9 +1,7 @@
 package stream_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -34,13 +32,6 @@ func texts(t testing.TB, source stream.Source) (all []string, err error) {
 	}
 }
 
-func frames(records ...string) (data []byte) {
-	for _, r := range records {
-		data = stream.AppendFrame(data, []byte(r))
-	}
-	return data
-}
-
 func TestLinesAreCutAtTheirEnds(t *testing.T) {
 	long := strings.Repeat("long", 50_000)
 	for text, want := range map[string][]string{
@@ -59,31 +50,9 @@ func TestLinesAreCutAtTheirEnds(t *testing.T) {
 	}
 }
 
-func TestFramesAreCutAtTheirLengths(t *testing.T) {
-	want := []string{"a", "", strings.Repeat("long", 50_000), "end"}
-	data := frames(want...)
-	for _, r := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data))} {
-		if got, err := texts(t, stream.Frames(r, "image")); !slices.Equal(got, want) || err != nil {
-			t.Errorf("got %.10q, %v, want %.10q", got, err, want)
-		}
-	}
-	for _, end := range []int{1, 3, len(data) - 1, len(data) - 5} {
-		if got, err := texts(t, stream.Frames(bytes.NewReader(data[:end]), "image")); err != io.ErrUnexpectedEOF {
-			t.Errorf("%d of %d bytes: got %d records, %v", end, len(data), len(got), err)
-		}
-	}
-	if _, err := texts(t, stream.Frames(bytes.NewReader([]byte{255, 255, 255, 255}), "image")); err == nil || !strings.Contains(err.Error(), "4294967295 bytes") {
-		t.Errorf("a frame of 4 GiB: %v", err)
-	}
-	if _, err := texts(t, stream.Frames(iotest.ErrReader(errBroken), "image")); !errors.Is(err, errBroken) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestALineLongerThanMaxRecordIsAnError(t *testing.T) {
 	for _, source := range []stream.Source{
 		stream.Lines(strings.NewReader("short\n"+strings.Repeat("x", 300_000)), "text"),
-		stream.Frames(bytes.NewReader(frames("short", strings.Repeat("x", 300_000))), "text"),
 	} {
 		l := loadertest.New(t, open(t, source, t.TempDir(), stream.MaxRecordBytes(1000)))
 		for range 2 {
@@ -103,7 +72,6 @@ func TestAFileSeeksToItsMarks(t *testing.T) {
 	lines := []string{"one", "", "three", "four", "five"}
 	for name, source := range map[string]func(io.Reader) stream.Source{
 		"header\n" + strings.Join(lines, "\r\n"): func(r io.Reader) stream.Source { return stream.Lines(r, "text") },
-		"header\n" + string(frames(lines...)):    func(r io.Reader) stream.Source { return stream.Frames(r, "text") },
 	} {
 		path := filepath.Join(t.TempDir(), "log")
 		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {

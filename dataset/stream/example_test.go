@@ -1,14 +1,9 @@
 package stream_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
-	"io"
 	"log"
 	"os"
 	"strings"
@@ -16,7 +11,6 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/loader"
-	"github.com/penstock-go/penstock/transform"
 )
 
 func folder() string {
@@ -116,103 +110,4 @@ func ExampleLines() {
 	}
 	// Output:
 	// [first second] [0 1]
-}
-
-// Encoded images come through a pipe. They are decoded and resized by all workers.
-func ExampleFrames() {
-	r, w := io.Pipe()
-	go func() {
-		defer w.Close()
-		for i := range 3 {
-			img := image.NewGray(image.Rect(0, 0, 8, 8))
-			for k := range img.Pix {
-				img.Set(k%8, k/8, color.Gray{uint8(50 * i)})
-			}
-			var data bytes.Buffer
-			if err := png.Encode(&data, img); err != nil {
-				log.Fatal(err)
-			}
-			if _, err := w.Write(stream.AppendFrame(nil, data.Bytes())); err != nil {
-				return
-			}
-		}
-	}()
-	dir := folder()
-	defer os.RemoveAll(dir)
-	images, err := stream.New(stream.Frames(r, "image"), dir)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer images.Close()
-	ds, err := transform.Images(images, transform.Resize(4), transform.CenterCrop(2), transform.ToTensor())
-	if err != nil {
-		log.Fatal(err)
-	}
-	l, err := loader.New(ds, loader.BatchSize(2))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer l.Close()
-	for batch, err := range l.Epoch(context.Background(), 0) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		x := batch.Tensor("image")
-		fmt.Println(x.Shape(), loader.Values[float32](batch, "image")[0])
-	}
-	// Output:
-	// (2, 3, 2, 2) 0
-	// (1, 3, 2, 2) 0.39215687
-}
-
-// A spool on another machine begins where a checkpoint says.
-func ExampleResume() {
-	const text = "zero\none\ntwo\nthree\nfour\nfive\n"
-	dir := folder()
-	defer os.RemoveAll(dir)
-	ds, err := stream.New(stream.Lines(strings.NewReader(text), "text"), dir, stream.Window(2))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ds.Close()
-	l, err := loader.New(ds, loader.BatchSize(2))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer l.Close()
-	var position loader.Position
-	var checkpoint stream.Checkpoint
-	for batch, err := range l.Epoch(context.Background(), 0) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		position = batch.Position()
-		if checkpoint, err = ds.Checkpoint(position.Draw); err != nil {
-			log.Fatal(err)
-		}
-		if position.Draw == 4 {
-			break // save both
-		}
-	}
-
-	other := folder()
-	defer os.RemoveAll(other)
-	ds, err = stream.New(stream.Lines(strings.NewReader(text), "text"), other, stream.Window(2), stream.Resume(checkpoint))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ds.Close()
-	rest, err := loader.New(ds, loader.BatchSize(2))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer rest.Close()
-	for batch, err := range rest.From(context.Background(), position, 1) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(batch.Indices(), batch.Strings("text"))
-	}
-	// Output:
-	// [4 5] [four five]
 }

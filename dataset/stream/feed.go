@@ -27,9 +27,7 @@ func (d *Dataset) feed(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		if writing := (*writeError)(nil); d.spool.flush() == nil && errors.As(err, &writing) {
-			continue // it has been written now
-		}
+		_ = d.spool.flush() // it is tried again
 		d.spool.fail(err)
 		d.spool.told(ctx)
 	}

@@ -41,7 +41,7 @@ func blockName(first int) string { return fmt.Sprintf("%020d.block", first) }
 
 // A description is what all processes that use a spool must agree on.
 type description struct {
-	Format  int      `json:"format"` // 1
+	Format  int      `json:"format"` // 2
 	Fields  []string `json:"fields"`
 	IntBits int      `json:"int_bits"` // of values of dtype int and uint
 	Window  int      `json:"window"`
@@ -49,7 +49,7 @@ type description struct {
 }
 
 func describe(spec dataset.Spec, c config) description {
-	d := description{Format: 1, IntBits: strconv.IntSize, Window: c.window, Seed: c.seed}
+	d := description{Format: 2, IntBits: strconv.IntSize, Window: c.window, Seed: c.seed}
 	for _, f := range spec {
 		d.Fields = append(d.Fields, f.String())
 	}
@@ -250,12 +250,12 @@ func (f *folder) contents(first int) (c contents, file *os.File, err error) {
 	return c, file, nil
 }
 
-// blocks lists the blocks. They follow one another without a gap. If a block is damaged
-// and the source can give its records again, it is removed with all that follow it.
-func (f *folder) blocks(again bool) (all []block, err error) {
+// blocks lists the blocks, and returns the mark after the last one. They follow one another without a
+// gap.
+func (f *folder) blocks() (all []block, mark []byte, err error) {
 	names, err := f.names() // in ascending order
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range names {
 		match := isBlock.FindStringSubmatch(name)
@@ -264,50 +264,19 @@ func (f *folder) blocks(again bool) (all []block, err error) {
 		}
 		first, err := strconv.Atoi(match[1])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
-		b, err := f.block(first, all)
-		switch {
-		case err == nil:
-			all = append(all, b)
-		case !again || !errors.Is(err, errDamaged):
-			return nil, err
-		default:
-			return all, f.removeFrom(first, names)
+		c, file, err := f.contents(first)
+		if err != nil {
+			return nil, nil, err
 		}
-	}
-	return all, nil
-}
-
-// block describes the block that begins with that record and follows the earlier ones.
-func (f *folder) block(first int, earlier []block) (block, error) {
-	c, file, err := f.contents(first)
-	if err != nil {
-		return block{}, err
-	}
-	if err := file.Close(); err != nil {
-		return block{}, files.Cause(err)
-	}
-	if k := len(earlier); k > 0 && earlier[k-1].end() != first {
-		return block{}, fmt.Errorf("%s: %w: the block before ends with record %d", blockName(first), errDamaged, earlier[k-1].end()-1)
-	}
-	return c.block, nil
-}
-
-// removeFrom removes the blocks from the one with that first record on, and the note that
-// the source has ended. The last block goes first, so that no gap is left if the process
-// is killed.
-func (f *folder) removeFrom(first int, names []string) error {
-	gone := []string{endName}
-	for _, name := range names {
-		if isBlock.MatchString(name) && name >= blockName(first) {
-			gone = slices.Insert(gone, 1, name)
+		if err := file.Close(); err != nil {
+			return nil, nil, files.Cause(err)
 		}
-	}
-	for _, name := range gone {
-		if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return files.Cause(err)
+		if k := len(all); k > 0 && all[k-1].end() != first {
+			return nil, nil, fmt.Errorf("%s: %w: the block before ends with record %d", name, errDamaged, all[k-1].end()-1)
 		}
+		all, mark = append(all, c.block), c.after
 	}
-	return nil
+	return all, mark, nil
 }

@@ -91,7 +91,7 @@ func (s *spool) read(record int, scratch []byte) ([]byte, error) {
 	if err != nil {
 		return scratch, err
 	}
-	defer s.handles.done(h)
+	defer h.RUnlock()
 	if h.block != b {
 		return scratch, fmt.Errorf("%s: %w: it was replaced", blockName(b.first), errDamaged)
 	}

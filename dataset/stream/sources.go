@@ -3,7 +3,6 @@ package stream
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,43 +23,8 @@ import (
 // Read. Otherwise it waits for it.
 //
 // [dataset.Map] parses lines in all workers.
-func Lines(r io.Reader, field string) Source { return newReading(r, field, "lines", (*reading).line) }
-
-// Frames makes a source of the frames that r reads. A frame is a length, as uint32 in
-// little-endian order, and that many bytes. A record has one ragged uint8 field of that
-// name: the bytes. For encoded images the name is "image". Otherwise it is like [Lines].
-func Frames(r io.Reader, field string) Source {
-	return newReading(r, field, "frames", (*reading).frame)
-}
-
-// AppendFrame appends a frame for [Frames] to dst. It panics if record has more than 1 GiB.
-func AppendFrame(dst, record []byte) []byte {
-	if len(record) > mostBytes {
-		panic("stream: AppendFrame: the record has more than 1 GiB")
-	}
-	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(record))), record...)
-}
-
-// A reading cuts what an io.Reader reads into records.
-type reading struct {
-	r      io.Reader
-	in     *bufio.Reader
-	spec   dataset.Spec
-	what   string
-	cut    func(*reading) error
-	limit  int    // bytes of a record
-	offset int64  // after the last record
-	raw    int64  // bytes of the record under way, with its frame or line end
-	record []byte // what is read of it, also if Read was interrupted
-	head   []byte // of a frame
-	mark   []byte // memory of the latest one
-
-	mu  sync.Mutex
-	ctx context.Context // for which Read is interrupted
-}
-
-func newReading(r io.Reader, field, what string, cut func(*reading) error) Source {
-	l := &reading{r: r, in: bufio.NewReaderSize(r, 64<<10), what: what, cut: cut, limit: mostBytes}
+func Lines(r io.Reader, field string) Source {
+	l := &reading{r: r, in: bufio.NewReaderSize(r, 64<<10), limit: mostBytes}
 	l.spec = dataset.Spec{{Name: field, Dtype: dataset.Uint8, Ragged: true}}
 	if s, ok := r.(io.Seeker); ok {
 		if begin, err := s.Seek(0, io.SeekCurrent); err == nil { // pipes have the method, too
@@ -68,6 +32,22 @@ func newReading(r io.Reader, field, what string, cut func(*reading) error) Sourc
 		}
 	}
 	return l
+}
+
+// A reading cuts what an io.Reader reads into lines.
+type reading struct {
+	r      io.Reader
+	in     *bufio.Reader
+	spec   dataset.Spec
+	limit  int    // bytes of a line
+	long   error  // of a line that is too long; it stays, because the rest of the line is no record
+	offset int64  // after the last record
+	raw    int64  // bytes of the line under way, with its end
+	record []byte // what is read of it, also if Read was interrupted
+	mark   []byte // memory of the latest one
+
+	mu  sync.Mutex
+	ctx context.Context // for which Read is interrupted
 }
 
 func (l *reading) Spec() dataset.Spec { return l.spec }
@@ -81,9 +61,9 @@ func (l *reading) Mark() []byte {
 // String names the reader, if it has a name.
 func (l *reading) String() string {
 	if named, ok := l.r.(interface{ Name() string }); ok {
-		return l.what + " of " + named.Name()
+		return "lines of " + named.Name()
 	}
-	return fmt.Sprintf("%s of %T", l.what, l.r)
+	return fmt.Sprintf("lines of %T", l.r)
 }
 
 func (l *reading) Next(ctx context.Context, dst dataset.Slot) error {
@@ -91,7 +71,7 @@ func (l *reading) Next(ctx context.Context, dst dataset.Slot) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := l.cut(l); err != nil {
+	if err := l.line(); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -99,7 +79,7 @@ func (l *reading) Next(ctx context.Context, dst dataset.Slot) error {
 	}
 	copy(dataset.Grow[byte](dst, 0, len(l.record)), l.record)
 	l.offset += l.raw
-	l.raw, l.record, l.head = 0, l.record[:0], l.head[:0]
+	l.raw, l.record = 0, l.record[:0]
 	return nil
 }
 
@@ -126,11 +106,12 @@ func (l *reading) interruptible(ctx context.Context) {
 
 // line reads the rest of a line.
 func (l *reading) line() error {
-	for {
+	for l.long == nil {
 		part, err := l.in.ReadSlice('\n')
 		l.raw += int64(len(part))
 		if len(l.record)+len(part) > l.limit+2 {
-			return l.tooLarge()
+			l.long = fmt.Errorf("more than %d bytes", l.limit)
+			break
 		}
 		l.record = append(l.record, part...)
 		switch {
@@ -148,66 +129,8 @@ func (l *reading) line() error {
 		}
 		return nil
 	}
+	return l.long
 }
-
-// tooLarge is the error of a line that is too long. It stays, because the rest of the line
-// is not a record.
-func (l *reading) tooLarge() error {
-	err := fmt.Errorf("more than %d bytes", l.limit)
-	l.cut = func(*reading) error { return err }
-	return err
-}
-
-// frame reads the rest of a frame. It allocates no more than twice the bytes that are
-// there.
-func (l *reading) frame() error {
-	if n := len(l.head); n < lengthBytes {
-		if err := l.fill(&l.head, lengthBytes); err != nil {
-			if err == io.EOF && len(l.head) > 0 {
-				return io.ErrUnexpectedEOF
-			}
-			return err
-		}
-	}
-	size := binary.LittleEndian.Uint32(l.head)
-	if uint64(size) > uint64(l.limit) {
-		return fmt.Errorf("a frame of %d bytes, more than %d", size, l.limit)
-	}
-	if err := l.fill(&l.record, int(size)); err != nil {
-		if err == io.EOF {
-			return io.ErrUnexpectedEOF
-		}
-		return err
-	}
-	l.raw = lengthBytes + int64(size)
-	return nil
-}
-
-// fill reads until to has n bytes.
-func (l *reading) fill(to *[]byte, n int) error {
-	for empty := 0; len(*to) < n; {
-		have := len(*to)
-		if have == cap(*to) {
-			bigger := make([]byte, have, min(n, max(2*have, 64<<10)))
-			copy(bigger, *to)
-			*to = bigger
-		}
-		k, err := l.in.Read((*to)[have:min(n, cap(*to))])
-		*to = (*to)[:have+k]
-		if k > 0 {
-			empty = 0
-		} else if empty++; empty == patience && err == nil {
-			err = io.ErrNoProgress
-		}
-		if err != nil && len(*to) < n {
-			return err
-		}
-	}
-	return nil
-}
-
-// patience is how often a reader may return nothing, as in bufio.
-const patience = 100
 
 // A seekable reading can go back.
 type seekable struct {
@@ -225,7 +148,7 @@ func (s *seekable) Seek(_ context.Context, mark []byte) error {
 		return err
 	}
 	s.in.Reset(s.r)
-	s.offset, s.raw, s.record, s.head = offset, 0, s.record[:0], s.head[:0]
+	s.offset, s.raw, s.record, s.long = offset, 0, s.record[:0], nil
 	return nil
 }
 

@@ -35,44 +35,28 @@ type spool struct {
 	closed  bool
 }
 
-// openSpool opens the folder. again says whether the source can give records again.
-func openSpool(dir string, spec dataset.Spec, c config, again bool) (*spool, error) {
+// openSpool opens the folder.
+func openSpool(dir string, spec dataset.Spec, c config) (*spool, error) {
 	f, err := openFolder(dir, describe(spec, c), c.sync)
 	if err != nil {
 		return nil, err
 	}
 	s := &spool{folder: f, cfg: c, handles: handles{folder: f}, changed: make(chan struct{})}
-	if err := s.restore(again); err != nil {
+	if err := s.restore(); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return s, nil
 }
 
 // restore finds what earlier processes have sealed.
-func (s *spool) restore(again bool) (err error) {
-	if s.blocks, err = s.folder.blocks(again); err != nil {
-		return err
-	}
+func (s *spool) restore() (err error) {
 	var mark []byte
-	if at := s.cfg.resume; at != nil {
-		s.next, mark = at.Record, at.Mark
+	if s.blocks, mark, err = s.folder.blocks(); err != nil {
+		return err
 	}
 	for _, b := range s.blocks {
 		s.used += b.size
-	}
-	if k := len(s.blocks); k > 0 {
-		first := s.blocks[0].first
-		if at := s.cfg.resume; at != nil && (at.Record < first || at.Record > s.blocks[k-1].end()) {
-			return fmt.Errorf("holds the records %d to %d, the checkpoint begins with %d: want an empty folder", first, s.blocks[k-1].end()-1, at.Record)
-		}
-		last, file, err := s.contents(s.blocks[k-1].first)
-		if err != nil {
-			return err
-		}
-		if err := file.Close(); err != nil {
-			return err
-		}
-		s.next, mark = last.end(), last.after
+		s.next = b.end()
 	}
 	s.draft.begin(s.next, mark)
 	var end ending
@@ -132,7 +116,7 @@ func (s *spool) seal(force bool) (sealed bool, err error) {
 	defer s.mu.Unlock()
 	if err != nil {
 		s.used -= size
-		return false, &writeError{err}
+		return false, err
 	}
 	s.blocks = append(s.blocks, b)
 	s.next = b.end()
@@ -140,11 +124,6 @@ func (s *spool) seal(force bool) (sealed bool, err error) {
 	s.change()
 	return true, nil
 }
-
-// A writeError says that a block could not be written. Its records are kept.
-type writeError struct{ error }
-
-func (e *writeError) Unwrap() error { return e.error }
 
 // reserve takes room for a block. It reports false if there is none.
 func (s *spool) reserve(size int64, force bool) bool {
@@ -162,14 +141,13 @@ func (s *spool) reserve(size int64, force bool) bool {
 	return true
 }
 
-// room waits until the draft has room for another record.
-func (s *spool) room(ctx context.Context) error {
+// until tries again after every change, until that has succeeded.
+func (s *spool) until(ctx context.Context, try func() (done bool, err error)) error {
 	for {
 		s.mu.Lock()
 		changed := s.changed
 		s.mu.Unlock()
-		large, err := s.shrink()
-		if err != nil || !large {
+		if done, err := try(); err != nil || done {
 			return err
 		}
 		select {
@@ -180,35 +158,21 @@ func (s *spool) room(ctx context.Context) error {
 	}
 }
 
-// shrink seals the draft if it is large. It reports whether it still is.
-func (s *spool) shrink() (large bool, err error) {
-	s.gather.Lock()
-	defer s.gather.Unlock()
-	if s.draft.payload() < s.cfg.blockSize {
-		return false, nil
-	}
-	sealed, err := s.seal(false)
-	return !sealed, err
+// room waits until the draft has room for another record.
+func (s *spool) room(ctx context.Context) error {
+	return s.until(ctx, func() (bool, error) {
+		s.gather.Lock()
+		defer s.gather.Unlock()
+		if s.draft.payload() < s.cfg.blockSize {
+			return true, nil
+		}
+		return s.seal(false)
+	})
 }
 
 // end seals the last records, for which it waits for room, and notes that the source has
 // ended.
-func (s *spool) end(ctx context.Context) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		sealed, err := s.finish()
-		if err != nil || sealed {
-			return err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
+func (s *spool) end(ctx context.Context) error { return s.until(ctx, s.finish) }
 
 func (s *spool) finish() (sealed bool, err error) {
 	s.gather.Lock()
@@ -248,14 +212,12 @@ func (s *spool) upTo() int {
 	return s.draft.end()
 }
 
-// lastMark is the mark after the last record of an earlier process, or the one of a
-// checkpoint. known is false at the source's own beginning, whose mark may not have been asked
-// for yet.
+// lastMark is the mark after the last record of an earlier process. known is false at the source's own
+// beginning, whose mark may not have been asked for yet.
 func (s *spool) lastMark() (mark []byte, known bool) {
 	s.gather.Lock()
 	defer s.gather.Unlock()
-	at := s.cfg.resume
-	return slices.Clone(s.draft.after), s.draft.first > 0 || at != nil && at.Mark != nil
+	return slices.Clone(s.draft.after), s.draft.first > 0
 }
 
 // startAt sets the mark before the first record.
@@ -332,7 +294,7 @@ func (s *spool) look(n, need int, starved bool) (have int, ended bool, changed <
 	case s.failure != nil:
 		return 0, false, nil, s.failure
 	case s.full && (starved || !s.helps(need)):
-		return 0, false, nil, s.errFull(need)
+		return 0, false, nil, s.errFull()
 	}
 	return 0, false, s.changed, nil
 }
@@ -352,19 +314,12 @@ func (s *spool) helps(need int) bool {
 }
 
 // errFull says what takes the room. The caller holds mu.
-func (s *spool) errFull(need int) error {
+func (s *spool) errFull() error {
 	if len(s.blocks) == 0 {
 		return fmt.Errorf("%w: one block is larger than MaxBytes(%s)", ErrFull, figures.Bytes(s.cfg.limit))
 	}
-	help := "raise the limit, or call Commit more often"
-	switch {
-	case s.blocks[0].end() > need-s.cfg.window:
-		help = fmt.Sprintf("it is too small for the window of records %d to %d: raise it", need-s.cfg.window, need-1)
-	case len(s.blocks) == 1:
-		help = "it is too small for two blocks: raise it"
-	}
-	return fmt.Errorf("%w: the records %d to %d take %s of MaxBytes(%s): %s", ErrFull, s.blocks[0].first, s.next-1,
-		figures.Bytes(s.used), figures.Bytes(s.cfg.limit), help)
+	return fmt.Errorf("%w: the records %d to %d take %s of MaxBytes(%s): raise the limit, or call Commit more often", ErrFull,
+		s.blocks[0].first, s.next-1, figures.Bytes(s.used), figures.Bytes(s.cfg.limit))
 }
 
 // sealUpTo seals the draft if it has the record before need.
@@ -382,9 +337,6 @@ func (s *spool) enter(need int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wants = append(s.wants, need)
-	if writing := (*writeError)(nil); errors.As(s.failure, &writing) {
-		s.failure = nil // another loop may have been told; writing is tried again
-	}
 	s.change()
 }
 
@@ -411,78 +363,11 @@ func (s *spool) fail(err error) {
 
 // told waits until a loop has been told of the failure, and one waits for records again.
 func (s *spool) told(ctx context.Context) {
-	for {
+	_ = s.until(ctx, func() (bool, error) { // ctx is looked at again
 		s.mu.Lock()
-		again, changed := s.failure == nil && len(s.wants) > 0, s.changed
-		s.mu.Unlock()
-		if again {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// A Checkpoint is a place in a source at which a new spool can begin, for example on
-// another machine: see [Resume]. Save it as JSON, together with the position of the
-// loader.
-type Checkpoint struct {
-	Version int    `json:"version"` // of this format: 1
-	Record  int    `json:"record"`  // number of the first record
-	Mark    []byte `json:"mark"`    // of the source, before this record
-	Window  int    `json:"window"`  // as given to [Window]
-	Seed    uint64 `json:"seed"`    // as given to [Seed]
-}
-
-// checkpointVersion is the format of checkpoints.
-const checkpointVersion = 1
-
-// Checkpoint is a place from which a new spool has all that is needed to resume at a
-// position with that Draw. It lies before the window of the draw, at the beginning of a
-// block. It is an error if the spool has not reached that window, or no longer has it.
-func (d *Dataset) Checkpoint(draw int) (Checkpoint, error) {
-	c, err := d.spool.checkpoint(draw)
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("stream: checkpoint at draw %d: %w", draw, err)
-	}
-	return c, nil
-}
-
-func (s *spool) checkpoint(draw int) (at Checkpoint, err error) {
-	if draw < 0 {
-		return at, errors.New("want 0 or more")
-	}
-	record := draw - draw%s.cfg.window
-	at = Checkpoint{Version: checkpointVersion, Window: s.cfg.window, Seed: s.cfg.seed}
-	if mark, next := s.sealedMark(); record == next { // the block follows
-		at.Record, at.Mark = next, mark
-		return at, nil
-	}
-	b, err := s.reached(record)
-	if err != nil {
-		return at, err
-	}
-	h, err := s.handles.use(b.first)
-	if err != nil {
-		return at, err
-	}
-	defer s.handles.done(h)
-	at.Record, at.Mark = b.first, append([]byte(nil), h.before...)
-	return at, nil
-}
-
-// reached finds the block of a record, if it is sealed.
-func (s *spool) reached(record int) (block, error) {
-	s.mu.Lock()
-	next := s.next
-	s.mu.Unlock()
-	if record > next {
-		return block{}, fmt.Errorf("record %d is not in the spool: it ends before record %d", record, next)
-	}
-	return s.find(record)
+		defer s.mu.Unlock()
+		return s.failure == nil && len(s.wants) > 0, nil
+	})
 }
 
 // Commit says that no loop will resume before draw, which is that of a saved position. So
@@ -503,8 +388,7 @@ func (s *spool) commit(draw int) error {
 	defer s.gather.Unlock()
 	blocks, err := s.unneeded(draw)
 	for k, b := range blocks { // in ascending order: no gap is left if the process is killed
-		s.handles.drop(b.first)
-		if err := s.remove(b); err != nil {
+		if err := errors.Join(s.handles.drop(b.first), s.remove(b)); err != nil {
 			s.keep(blocks[k:])
 			return err
 		}

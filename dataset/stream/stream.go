@@ -31,8 +31,7 @@
 // process was killed, depends on the source:
 //
 //   - A [Seeker] can go back: a file, or a log such as Kafka's. The next process reads
-//     these records again. Nothing is lost or repeated. A new spool on another machine
-//     can begin at a [Checkpoint].
+//     these records again. Nothing is lost or repeated.
 //   - An [Acknowledger] keeps records until they are sealed: a queue. Nothing is lost.
 //   - From any other source, such as a channel or a pipe, these records are lost. What is
 //     in the spool is not. Without a kill, [Dataset.Close] seals the last records.
@@ -141,17 +140,17 @@ type Dataset struct {
 func New(source Source, dir string, options ...Option) (*Dataset, error) {
 	cfg := newConfig(options)
 	if source == nil {
-		return nil, errors.Join(errors.New("stream: New: the source is nil"), cfg.validate(source))
+		return nil, errors.Join(errors.New("stream: New: the source is nil"), cfg.validate())
 	}
 	spec := source.Spec()
-	if err := errors.Join(spec.Validate(), cfg.validate(source)); err != nil {
+	if err := errors.Join(spec.Validate(), cfg.validate()); err != nil {
 		return nil, err
 	}
 	full, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("stream: spool %s: %w", dir, err)
 	}
-	s, err := openSpool(full, spec, cfg, isSeeker(source))
+	s, err := openSpool(full, spec, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("stream: spool %s: %w", dir, err)
 	}
@@ -159,11 +158,6 @@ func New(source Source, dir string, options ...Option) (*Dataset, error) {
 		source.setLimit(cfg.maxRecord)
 	}
 	return &Dataset{source: source, spec: spec, codec: newCodec(spec), cfg: cfg, spool: s}, nil
-}
-
-func isSeeker(source Source) bool {
-	_, ok := source.(Seeker)
-	return ok
 }
 
 // Len is [dataset.Unknown].
@@ -260,7 +254,6 @@ type config struct {
 	blockSize int
 	maxRecord int
 	sync      bool
-	resume    *Checkpoint
 }
 
 const (
@@ -304,13 +297,8 @@ func MaxRecordBytes(bytes int) Option { return Option{func(c *config) { c.maxRec
 // Then the spool also survives a crash of the machine. The default is false.
 func Sync(on bool) Option { return Option{func(c *config) { c.sync = on }} }
 
-// Resume sets where an empty spool begins: at a [Checkpoint] of another spool of the same
-// source, which must be a [Seeker]. It has no effect if the spool has the record of the
-// checkpoint.
-func Resume(at Checkpoint) Option { return Option{func(c *config) { c.resume = &at }} }
-
 // validate reports everything that is wrong with the options.
-func (c *config) validate(source Source) error {
+func (c *config) validate() error {
 	var errs []error
 	wrong := func(is bool, format string, args ...any) {
 		if is {
@@ -324,40 +312,15 @@ func (c *config) validate(source Source) error {
 		least := leastBlocks * int64(c.blockSize)
 		wrong(c.limit < least, "MaxBytes(%d): want at least %d times BlockSize, %s", c.limit, leastBlocks, figures.Bytes(least))
 	}
-	if at := c.resume; at != nil {
-		wrong(source != nil && !isSeeker(source), "Resume: %T is not a Seeker", source)
-		wrong(at.Version != checkpointVersion, "Resume: the checkpoint has version %d, this program reads %d", at.Version, checkpointVersion)
-		wrong(at.Record < 0, "Resume: not a checkpoint: record %d", at.Record)
-		wrong(at.Window != c.window || at.Seed != c.seed, "Resume: the checkpoint was taken with Window(%d) and Seed(%d), this stream has Window(%d) and Seed(%d)",
-			at.Window, at.Seed, c.window, c.seed)
-	}
 	return errors.Join(errs...)
 }
 
 // Stats says what a spool holds.
 type Stats struct {
-	First  int   // number of the first record in it
-	Next   int   // number of the record after the last one
-	Blocks int   // number of files
-	Used   int64 // bytes of these files
-	Limit  int64 // as given to [MaxBytes]
-	Full   bool  // whether the source is not read because there is no room
-	Ended  bool  // whether the source has ended
-}
-
-// String says it in a line: "records 200 to 999 in 3 blocks, 12 MiB of 1 GiB".
-func (s Stats) String() string {
-	text := fmt.Sprintf("records %d to %d in %s, %s of %s", s.First, s.Next-1, figures.Count(s.Blocks, "block", "blocks"), figures.Bytes(s.Used), figures.Bytes(s.Limit))
-	if s.Next == s.First {
-		text = "no records"
-	}
-	switch {
-	case s.Ended:
-		text += ", complete"
-	case s.Full:
-		text += ", full"
-	}
-	return text
+	First int   // number of the first record in it
+	Next  int   // number of the record after the last one
+	Used  int64 // bytes of its blocks
+	Full  bool  // whether the source is not read because there is no room
 }
 
 // Stats says what the spool holds now.
@@ -365,7 +328,7 @@ func (d *Dataset) Stats() Stats {
 	s := d.spool
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stats := Stats{First: s.next, Next: s.next, Blocks: len(s.blocks), Used: s.used, Limit: s.cfg.limit, Full: s.full, Ended: s.ended}
+	stats := Stats{First: s.next, Next: s.next, Used: s.used, Full: s.full}
 	if len(s.blocks) > 0 {
 		stats.First = s.blocks[0].first
 	}

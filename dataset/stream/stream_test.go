@@ -80,59 +80,6 @@ func TestResumeContinuesAfterEveryBatch(t *testing.T) {
 	}
 }
 
-// On another machine there is no spool. The checkpoint has what is needed.
-func TestANewSpoolBeginsAtACheckpoint(t *testing.T) {
-	const n, window = 200, 30
-	want := order(n, window, 9)
-	options := []stream.Option{stream.Window(window), stream.Seed(9), stream.BlockSize(300)}
-	ds := open(t, &numbers{n: n}, t.TempDir(), options...)
-	l := loadertest.New(t, ds, loader.BatchSize(8))
-	for _, b := range collect(t, l, l.Position(0), -1) {
-		draw := b.position.Draw
-		at, err := ds.Checkpoint(draw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if begin := draw - draw%window; at.Record > begin || at.Record < begin-40 {
-			t.Errorf("draw %d: the checkpoint begins with record %d, the window with %d", draw, at.Record, begin)
-		}
-		text, err := json.Marshal(at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var read stream.Checkpoint
-		if err := json.Unmarshal(text, &read); err != nil {
-			t.Fatal(err)
-		}
-		source := seeking{&numbers{n: n}}
-		other := loadertest.New(t, open(t, source, t.TempDir(), append(options, stream.Resume(read))...), loader.BatchSize(8))
-		if got := flat(collect(t, other, b.position, -1)); !slices.Equal(got, want[draw:]) {
-			t.Errorf("%s: got %v, want %v", text, got, want[draw:])
-		}
-		if draw < n && !slices.Equal(source.seeks, []int{at.Record}) {
-			t.Errorf("%s: the source was told to seek to %v", text, source.seeks)
-		}
-	}
-	for _, draw := range []int{-1, n + window} {
-		if at, err := ds.Checkpoint(draw); err == nil {
-			t.Errorf("draw %d: got %v", draw, at)
-		}
-	}
-}
-
-// A program may save a checkpoint before its first loop, when the source has not been asked for
-// its mark.
-func TestACheckpointBeforeTheFirstRecordIsTheBeginning(t *testing.T) {
-	at, err := open(t, seeking{&numbers{n: 20}}, t.TempDir()).Checkpoint(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := loadertest.New(t, open(t, seeking{&numbers{n: 20}}, t.TempDir(), stream.Resume(at)), loader.BatchSize(8))
-	if got := flat(collect(t, l, l.Position(0), -1)); !slices.Equal(got, order(20, 1, 0)) {
-		t.Errorf("from %+v: got %v", at, got)
-	}
-}
-
 // Positions of one rank of three, and of all, are places in one and the same order.
 func TestRanksShareAStream(t *testing.T) {
 	const n, window, world = 200, 30, 3
@@ -193,8 +140,8 @@ type panicking struct{ stream.Source }
 func (panicking) Mark() []byte { panic("no network") }
 
 func TestNewListsAllThatIsWrong(t *testing.T) {
-	_, err := stream.New(&numbers{}, t.TempDir(), stream.Window(0), stream.MaxRecordBytes(0), stream.MaxBytes(100), stream.Resume(stream.Checkpoint{Version: 1}))
-	for _, want := range []string{"Window(0)", "MaxRecordBytes(0)", "MaxBytes(100): want at least 4 times BlockSize", "Resume: *stream_test.numbers is not a Seeker"} {
+	_, err := stream.New(&numbers{}, t.TempDir(), stream.Window(0), stream.MaxRecordBytes(0), stream.MaxBytes(100))
+	for _, want := range []string{"Window(0)", "MaxRecordBytes(0)", "MaxBytes(100): want at least 4 times BlockSize"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -294,10 +241,6 @@ func TestDamagedBlocksAreNoticed(t *testing.T) {
 		}
 		if _, err := stream.New(&numbers{n: n}, dir); err == nil || !strings.Contains(err.Error(), ".block: the block is damaged") {
 			t.Errorf("%s: got %v", part, err)
-		}
-		l = loadertest.New(t, open(t, seeking{&numbers{n: n}}, dir), loader.BatchSize(10))
-		if got := flat(collect(t, l, l.Position(0), -1)); !slices.Equal(got, order(n, 1, 0)) {
-			t.Errorf("%s: read again, got %v", part, got)
 		}
 	}
 }

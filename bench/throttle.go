@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"sync/atomic"
 	"time"
 )
 
@@ -14,7 +13,6 @@ import (
 // with its String.
 type Throttle struct {
 	Latency        time.Duration // of opening a file
-	Varies         *atomic.Int64 // is the latency in nanoseconds instead, if it is not nil
 	BytesPerSecond float64       // of reading a file; 0 is no limit. Every file has its own limit
 }
 
@@ -46,9 +44,6 @@ func (t throttled) Open(name string) (fs.File, error) {
 	}
 	if info.IsDir() {
 		return f, nil
-	}
-	if t.Varies != nil {
-		t.Latency = time.Duration(t.Varies.Load())
 	}
 	time.Sleep(t.Latency)
 	return slowFile{f, t.Throttle}, nil

@@ -73,15 +73,27 @@ func (f Figure) each(of func(float64) float64) Figure {
 
 // String returns a text such as "1.23 [1.20..1.31]", with at least three significant digits.
 // It is the median alone if all three numbers agree in these digits.
-func (f Figure) String() string {
+func (f Figure) String() string { return f.text(Digits, "") }
+
+// Percent formats a Figure of a share, such as a regret, as "1.9 % [1.2..2.4]".
+func Percent(f Figure) string {
+	return f.text(func(v float64) string {
+		if math.Abs(v) < 0.0005 {
+			return "0"
+		}
+		return fmt.Sprintf("%.1f", 100*v)
+	}, " %")
+}
+
+func (f Figure) text(digits func(float64) string, unit string) string {
 	if f.Rounds == 0 {
 		return "–"
 	}
-	m, l, h := Digits(f.Median), Digits(f.Low), Digits(f.High)
+	m, l, h := digits(f.Median), digits(f.Low), digits(f.High)
 	if l == m && h == m {
-		return m
+		return m + unit
 	}
-	return fmt.Sprintf("%s [%s..%s]", m, l, h)
+	return fmt.Sprintf("%s%s [%s..%s]", m, unit, l, h)
 }
 
 // Digits formats a number with three significant digits, or all digits before the point.
@@ -98,25 +110,6 @@ func Digits(v float64) string {
 	default:
 		return fmt.Sprintf("%.3g", v)
 	}
-}
-
-// Percent formats a Figure of a share, such as a regret, as "1.9 % [1.2..2.4]".
-func Percent(f Figure) string {
-	if f.Rounds == 0 {
-		return "–"
-	}
-	m, l, h := percent(f.Median), percent(f.Low), percent(f.High)
-	if l == m && h == m {
-		return m + " %"
-	}
-	return fmt.Sprintf("%s %% [%s..%s]", m, l, h)
-}
-
-func percent(v float64) string {
-	if math.Abs(v) < 0.0005 {
-		return "0"
-	}
-	return fmt.Sprintf("%.1f", 100*v)
 }
 
 func median(values []float64) float64 { return NewFigure(values...).Median }

@@ -33,11 +33,10 @@ func (t *Table) Recommend() (Recommendation, bool) {
 	return r, true
 }
 
-// String returns the recommendation as a sentence, such as "Use batches of 128 and 2
-// workers", followed by what it costs.
+// String returns the recommendation as a sentence, such as "Use batch 128, 2 workers", followed by what it costs.
 func (r Recommendation) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Use batches of %d and %s", r.Batch, plural(r.Workers, "worker"))
+	fmt.Fprintf(&b, "Use %s", r.Setting)
 	if r.All > 1 {
 		fmt.Fprintf(&b, ". Over %d models that costs %s more time than each model's own best setting, at most %s (%s)",
 			r.Models, Percent(r.Regret), Percent(r.Most), r.Worst)
@@ -46,31 +45,15 @@ func (r Recommendation) String() string {
 	case r.Other == 0:
 		b.WriteString(". Nothing else was measured.")
 	case r.Regret.Rounds < EnoughRounds:
-		fmt.Fprintf(&b, ". With only %s, another setting may be as fast.", plural(r.Regret.Rounds, "round"))
+		b.WriteString(". With so few rounds, another setting may be as fast.")
 	case len(r.Equal) == 0:
-		fmt.Fprintf(&b, ". Every other setting is slower.")
+		b.WriteString(". Every other setting is slower.")
 	default:
-		fmt.Fprintf(&b, ". No clear difference: %s.", names(r.Equal))
+		var names []string
+		for _, a := range r.Equal {
+			names = append(names, a.Setting.String())
+		}
+		fmt.Fprintf(&b, ". No clear difference: %s.", strings.Join(names, "; "))
 	}
 	return b.String()
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// names lists the first few settings with their regrets.
-func names(list []AverageRegret) string {
-	const most = 5
-	var parts []string
-	for _, a := range list[:min(most, len(list))] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", a.Setting, Percent(a.Regret)))
-	}
-	if n := len(list) - most; n > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(parts, "; ")
 }

@@ -131,9 +131,7 @@ func ratio(a, b map[round]float64) Figure {
 	return NewFigure(ratios...)
 }
 
-// Best returns the n fastest settings for a model, the fastest first, or fewer if the model has
-// fewer. It ranks them by their medians. A setting that lacks rounds is ranked by the rounds
-// that it shares with the fastest.
+// Best returns the n fastest settings for a model by their medians, the fastest first, or fewer if the model has fewer.
 func (t *Table) Best(model string, n int) []Setting {
 	var list []Setting
 	took := map[Setting]float64{}
@@ -143,26 +141,7 @@ func (t *Table) Best(model string, n int) []Setting {
 			took[k.Setting] = t.Time(model, k.Setting).Median
 		}
 	}
-	rank := func() {
-		slices.SortFunc(list, func(a, b Setting) int { return cmp.Or(cmp.Compare(took[a], took[b]), a.Compare(b)) })
-	}
-	rank()
-	// A setting with fewer rounds may lead by its median only because the machine was faster
-	// then. The number of turns is bounded, because three settings may beat each other in a
-	// circle.
-	for range list {
-		leader := list[0]
-		for _, s := range list {
-			if r := ratio(t.rounds(model, s), t.rounds(model, leader)); r.Rounds > 0 {
-				took[s] = r.Median
-			} else {
-				took[s] = t.Time(model, s).Median / t.Time(model, leader).Median
-			}
-		}
-		if rank(); list[0] == leader {
-			break
-		}
-	}
+	slices.SortFunc(list, func(a, b Setting) int { return cmp.Or(cmp.Compare(took[a], took[b]), a.Compare(b)) })
 	return list[:min(max(n, 0), len(list))]
 }
 

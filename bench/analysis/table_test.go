@@ -158,7 +158,7 @@ func TestPublishedRecommendations(t *testing.T) {
 				t.Errorf("%s: %v is the best of %s, and should be of none", c.data, c.best, model)
 			}
 		}
-		if want := "With only 1 round, another setting may be as fast."; !strings.HasSuffix(r.String(), want) {
+		if want := "With so few rounds, another setting may be as fast."; !strings.HasSuffix(r.String(), want) {
 			t.Errorf("%s: got %q, want %q", c.data, r, want)
 		}
 	}
@@ -203,7 +203,7 @@ func TestADifferenceNeedsRounds(t *testing.T) {
 
 func TestARecommendationNamesItsEquals(t *testing.T) {
 	r, ok := one([]float64{10, 10, 10, 10}, []float64{10.1, 9.9, 10.2, 10.1}, []float64{15, 15.1, 15, 15}).Recommend()
-	want := "Use batches of 32 and 1 worker. No clear difference: batch 32, 2 workers (1.0 % [-1.0..2.0])."
+	want := "Use batch 32, 1 worker. No clear difference: batch 32, 2 workers."
 	if got := r.String(); !ok || got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -217,21 +217,5 @@ func TestARecommendationNamesItsEquals(t *testing.T) {
 	}
 	if _, ok := new(analysis.Table).Recommend(); ok {
 		t.Error("an empty table recommends something")
-	}
-}
-
-// The machine became slower after a setting was stopped, which must not make that
-// setting the best.
-func TestAStoppedSettingDoesNotWinByAFasterMachine(t *testing.T) {
-	table := one([]float64{1, 1, 1.3, 1.3, 1.4}, []float64{1.06, 1.07}, []float64{1.2}, []float64{1.1, 1.1, 1.5, 1.5, 1.5})
-	var got []string
-	for _, a := range table.Regrets() {
-		got = append(got, fmt.Sprintf("%d %.3f", a.Workers, a.Regret.Median))
-	}
-	if want := "[1 0.000 2 0.065 4 0.100 3 0.200]"; fmt.Sprint(got) != want {
-		t.Errorf("got %v, want %s", got, want)
-	}
-	if r, _ := table.Recommend(); r.Workers != 1 || table.Best("", 1)[0].Workers != 1 {
-		t.Errorf("got %v, want 1 worker", r)
 	}
 }

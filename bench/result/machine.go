@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -12,12 +15,10 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// ThisMachine describes the machine on which the program runs. Processors is GOMAXPROCS, which
-// respects the process's affinity and a container's limit. If ThisMachine returns an error, the
-// Machine has the fields that could be found.
+// ThisMachine describes the machine on which the program runs. Processors is GOMAXPROCS, which respects the process's
+// affinity and a container's limit. If ThisMachine returns an error, the Machine has the fields that could be found.
 func ThisMachine(ctx context.Context) (Machine, error) {
-	m := platform()
-	m.GPU = nvidia("/proc/driver/nvidia/gpus")
+	m := Machine{CPU: runtime.GOARCH, Processors: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH, GPU: nvidia("/proc/driver/nvidia/gpus")}
 	chips, err := cpu.InfoWithContext(ctx)
 	if err != nil {
 		return m, fmt.Errorf("result: the machine's processor: %w", err)
@@ -38,25 +39,40 @@ func ThisMachine(ctx context.Context) (Machine, error) {
 	return m, nil
 }
 
-// nvidia returns the model of the first GPU that the Linux driver lists in dir, and the number of
-// GPUs.
+// nvidia returns the model of the first GPU that the Linux driver lists in dir, and the number of GPUs.
 func nvidia(dir string) string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*", "information"))
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			continue
-		}
+		text, _ := os.ReadFile(f)
 		for line := range strings.Lines(string(text)) {
-			key, value, _ := strings.Cut(line, ":")
-			if strings.TrimSpace(key) != "Model" {
-				continue
+			if model, ok := strings.CutPrefix(line, "Model:"); ok {
+				if model = strings.TrimSpace(model); len(files) > 1 {
+					return fmt.Sprintf("%d × %s", len(files), model)
+				}
+				return model
 			}
-			if len(files) > 1 {
-				return fmt.Sprintf("%d × %s", len(files), strings.TrimSpace(value))
-			}
-			return strings.TrimSpace(value)
 		}
 	}
 	return ""
+}
+
+// Versions returns the versions of this program: go, and as penstock the commit, if the binary or the git checkout around
+// the current folder knows it. The suffix "-dirty" means that files differed from the commit.
+func Versions(ctx context.Context) map[string]string {
+	v := map[string]string{"go": strings.TrimPrefix(runtime.Version(), "go")}
+	settings := map[string]string{}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+	}
+	if commit := settings["vcs.revision"]; commit != "" {
+		v["penstock"] = commit[:min(12, len(commit))]
+		if settings["vcs.modified"] == "true" {
+			v["penstock"] += "-dirty"
+		}
+	} else if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12").Output(); err == nil {
+		v["penstock"] = strings.TrimSpace(string(out))
+	}
+	return v
 }

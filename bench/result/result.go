@@ -16,7 +16,7 @@
 //	  "measured": {"samples": 768, "seconds": 1.5, "samples_per_second": 512, "first_batch_seconds": 0.48,
 //	    "waits_seconds": [0.48, 0.01, 0.01, 0.24, 0.01, 0.01], "waiting_seconds": 0.76,
 //	    "transfer_seconds": 0.02, "compute_seconds": 0.6, "loading_end_seconds": 1.4, "end_to_end_seconds": 1.5,
-//	    "hidden_share": 0.95, "per_item_seconds": 0.0008,
+//	    "per_item_seconds": 0.0008,
 //	    "allocations": 1200, "allocated_bytes": 96000, "cpu_seconds": 2.9, "data_bytes": 50200000,
 //	    "usage": [{"seconds": 0, "cpu_percent": 12.5, "rss_bytes": 900000000}],
 //	    "stages": [{"name": "decode", "self_seconds": 1.2, "total_seconds": 1.4, "calls": 768,
@@ -35,7 +35,6 @@ package result
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 )
 
@@ -131,21 +130,18 @@ func (m Machine) String() string {
 type Measured struct {
 	Samples          int64   `json:"samples"`
 	Seconds          float64 `json:"seconds"`
-	SamplesPerSecond float64 `json:"samples_per_second,omitempty"` // Samples / Seconds; Write and Read fill it in
+	SamplesPerSecond float64 `json:"samples_per_second,omitempty"` // Samples / Seconds
 
 	FirstBatch float64   `json:"first_batch_seconds,omitempty"` // from the epoch's start to its first batch
 	Waits      []float64 `json:"waits_seconds,omitempty"`       // for every batch, in order
 
-	Waiting    float64 `json:"waiting_seconds,omitempty"`     // for batches, all of them
-	Transfer   float64 `json:"transfer_seconds,omitempty"`    // to the device
-	Compute    float64 `json:"compute_seconds,omitempty"`     // in the model
-	LoadingEnd float64 `json:"loading_end_seconds,omitempty"` // from the start until the last batch was loaded
-	EndToEnd   float64 `json:"end_to_end_seconds,omitempty"`  // from the start until the last result was computed
-	PerItem    float64 `json:"per_item_seconds,omitempty"`    // a batch's time divided by its size
-
-	HiddenShare float64 `json:"hidden_share,omitempty"` // the part of Transfer in which the loop body ran, 0 to 1
-
-	Allocations    int64   `json:"allocations,omitempty"` // on Go's heap
+	Waiting        float64 `json:"waiting_seconds,omitempty"`     // for batches, all of them
+	Transfer       float64 `json:"transfer_seconds,omitempty"`    // to the device
+	Compute        float64 `json:"compute_seconds,omitempty"`     // in the model
+	LoadingEnd     float64 `json:"loading_end_seconds,omitempty"` // from the start until the last batch was loaded
+	EndToEnd       float64 `json:"end_to_end_seconds,omitempty"`  // from the start until the last result was computed
+	PerItem        float64 `json:"per_item_seconds,omitempty"`    // a batch's time divided by its size
+	Allocations    int64   `json:"allocations,omitempty"`         // on Go's heap
 	AllocatedBytes int64   `json:"allocated_bytes,omitempty"`
 	CPU            float64 `json:"cpu_seconds,omitempty"`
 	DataBytes      int64   `json:"data_bytes,omitempty"` // size of all files that the side reads the samples from
@@ -177,14 +173,4 @@ type Stage struct {
 	Calls       int64   `json:"calls"`
 	SelfDevice  float64 `json:"self_device_seconds,omitempty"`
 	TotalDevice float64 `json:"total_device_seconds,omitempty"`
-}
-
-// title names a record in errors that can be read but is not valid.
-func (r Record) title() string {
-	return fmt.Sprintf("%s, %s, batch %d, workers %d", r.Study, r.Side, r.Config.Batch, r.Config.Workers)
-}
-
-// platform is the part of a Machine that the binary knows.
-func platform() Machine {
-	return Machine{CPU: runtime.GOARCH, Processors: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH}
 }

@@ -15,8 +15,7 @@ import (
 const noisy = 0.25
 
 // advise prints the result of the race: the time that every setting loses, and the setting to use,
-// or that the machine is too noisy to tell. The table includes settings that were stopped early,
-// with the rounds that they have.
+// or that the machine is too noisy to tell.
 func advise(out io.Writer, all []candidate) error {
 	var table analysis.Table
 	measured := 0
@@ -30,16 +29,14 @@ func advise(out io.Writer, all []candidate) error {
 		return errors.New("nothing was measured")
 	}
 	regrets := table.Regrets()
-	fmt.Fprintf(out, "\n%s\n", sheet(&table, regrets, all).Markdown())
-	fmt.Fprint(out, "Time lost, also called regret, is how much longer an epoch takes than with the fastest setting: 25 % is a quarter longer.\n"+
-		"Stopped settings were clearly slower in every round that they have.\n\n")
+	fmt.Fprintf(out, "\n%s\n", sheet(&table, regrets).Markdown())
+	fmt.Fprint(out, "Time lost, also called regret, is how much longer an epoch takes than with the fastest setting: 25 % is a quarter longer.\n\n")
 
 	best := regrets[0].Setting
 	took := table.Time("", best)
 	var rivals []string
 	for _, r := range regrets[1:] {
-		i := slices.IndexFunc(all, func(c candidate) bool { return c.Setting == r.Setting })
-		if !all[i].stopped && !table.Time("", r.Setting).Differs(took) {
+		if !table.Time("", r.Setting).Differs(took) {
 			rivals = append(rivals, r.Setting.String())
 		}
 	}
@@ -64,15 +61,11 @@ func advise(out io.Writer, all []candidate) error {
 }
 
 // sheet returns the table of all settings, the best first.
-func sheet(table *analysis.Table, regrets []analysis.AverageRegret, all []candidate) analysis.Sheet {
+func sheet(table *analysis.Table, regrets []analysis.AverageRegret) analysis.Sheet {
 	s := analysis.Sheet{Head: []string{"batch", "workers", "samples/s", "time lost", "rounds"}}
 	for _, r := range regrets {
 		time := table.Time("", r.Setting)
-		rounds := fmt.Sprint(time.Rounds)
-		if slices.ContainsFunc(all, func(c candidate) bool { return c.Setting == r.Setting && c.stopped }) {
-			rounds += ", stopped"
-		}
-		s.Rows = append(s.Rows, []string{fmt.Sprint(r.Batch), fmt.Sprint(r.Workers), time.Inverse().String(), analysis.Percent(r.Regret), rounds})
+		s.Rows = append(s.Rows, []string{fmt.Sprint(r.Batch), fmt.Sprint(r.Workers), time.Inverse().String(), analysis.Percent(r.Regret), fmt.Sprint(time.Rounds)})
 	}
 	return s
 }

@@ -4,12 +4,10 @@
 //	go run ./bench/sweep -dir FOLDER -train     # with the training preset, shuffled
 //
 // The folder has a subfolder per class, as dataset.ImageFolder reads it. Without -dir, sweep loads made-up photos. All
-// settings load the same photos in turns, and settings that are clearly slower are stopped early. The result is a table of
-// the time that every setting loses, and the setting to use, as a line of Go, or a message that the machine is too noisy.
+// settings load the same photos in turns. The result is a table of the time that every setting loses, and the setting to
+// use, as a line of Go, or a message that the machine is too noisy.
 //
 // The result also depends on the consumer, whose speed -consumer sets: a loader only has to be as fast as the consumer.
-//
-// With -auto it compares loader.Auto with fixed numbers of workers instead, on the photos and on other loads.
 package main
 
 import (
@@ -24,9 +22,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
 )
 
@@ -36,9 +32,8 @@ type options struct {
 	size             int
 	consumer         float64
 	workers, batches numbers
-	samples, rounds  int
-	train, auto      bool
-	turn             time.Duration
+	samples, turns   int
+	train            bool
 }
 
 func main() {
@@ -63,9 +58,6 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.auto {
-		return compareAuto(ctx, o, machine, out)
-	}
 	m, err := newMeter(ctx, o)
 	if err != nil {
 		return err
@@ -74,13 +66,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err := m.warm(ctx); err != nil {
 		return err
 	}
-	var settings []analysis.Setting
-	for _, b := range o.batches {
-		for _, w := range o.workers {
-			settings = append(settings, analysis.Setting{Batch: b, Workers: w})
-		}
-	}
-	all, err := race{rounds: o.rounds, margin: margin, measure: m.measure}.run(ctx, settings)
+	all, err := m.rounds(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -107,9 +93,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f.Var(&o.workers, "workers", "`numbers` of workers to compare; with 0 the loop does the work")
 	f.Var(&o.batches, "batches", "batch `sizes` to compare")
 	f.IntVar(&o.samples, "samples", 1024, "`samples` that a setting loads in a round")
-	f.IntVar(&o.rounds, "rounds", 5, "`rounds` at most")
-	f.BoolVar(&o.auto, "auto", false, "compare loader.Auto with fixed numbers of workers on several loads, instead")
-	f.DurationVar(&o.turn, "turn", 1500*time.Millisecond, "with -auto, the `time` of a measurement, after which the next setting has its turn")
+	f.IntVar(&o.turns, "rounds", 5, "`rounds` in which the settings take turns")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(errs, "Sweep finds the number of workers and the batch size that load a folder of photos fastest on this machine.")
 		f.SetOutput(errs)
@@ -129,8 +113,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	want(o.consumer >= 0, "-consumer %v: want 0 or more", o.consumer)
 	want(slices.Min(o.batches) >= 1, "-batches %v: want 1 or more", o.batches)
 	want(o.samples >= slices.Max(o.batches), "-samples %d: want at least the largest batch, %d", o.samples, slices.Max(o.batches))
-	want(o.rounds >= 1, "-rounds %d: want 1 or more", o.rounds)
-	want(o.turn > 0, "-turn %v: want more than 0", o.turn)
+	want(o.turns >= 1, "-rounds %d: want 1 or more", o.turns)
 	return o, errors.Join(wrong...)
 }
 

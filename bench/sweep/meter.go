@@ -75,8 +75,8 @@ func (o options) images(fsys fs.FS) (dataset.Dataset, error) {
 // String describes what is measured.
 func (m *meter) String() string {
 	preset := map[bool]string{false: "Eval", true: "Train"}[m.train]
-	s := fmt.Sprintf("%d of %d photos, %s(%d), %d settings in up to %d rounds", min(m.samples, m.photos), m.photos, preset, m.size,
-		len(m.workers)*len(m.batches), m.rounds)
+	s := fmt.Sprintf("%d of %d photos, %s(%d), %d settings in %d rounds", min(m.samples, m.photos), m.photos, preset, m.size,
+		len(m.workers)*len(m.batches), m.turns)
 	if m.consumer > 0 {
 		s += fmt.Sprintf(", for a simulated loop of %.0f samples/s", m.consumer)
 	}
@@ -107,9 +107,38 @@ func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Ba
 	return measured, err
 }
 
+// A candidate is a setting with its time in seconds per sample, for every round.
+type candidate struct {
+	analysis.Setting
+	times []float64
+}
+
+// rounds measures all settings in turns, in reverse order in every second round. With an error, such as that of a context
+// that is done, they have the times that were measured before it.
+func (m *meter) rounds(ctx context.Context) (all []candidate, err error) {
+	for _, b := range m.batches {
+		for _, w := range m.workers {
+			all = append(all, candidate{Setting: analysis.Setting{Batch: b, Workers: w}})
+		}
+	}
+	for round := range m.turns {
+		for k := range all {
+			if round%2 == 1 {
+				k = len(all) - 1 - k
+			}
+			seconds, err := m.measure(ctx, all[k].Setting)
+			if err != nil {
+				return all, err
+			}
+			all[k].times = append(all[k].times, seconds)
+		}
+	}
+	return all, nil
+}
+
 // measure returns the seconds per loaded sample of an epoch of a new loader, including the wait for
 // the first batch and the loop's own time.
-func (m *meter) measure(ctx context.Context, s analysis.Setting, _ int) (float64, error) {
+func (m *meter) measure(ctx context.Context, s analysis.Setting) (float64, error) {
 	runtime.GC() // so that slabs of the setting before are not collected in this one's time
 	var body func(context.Context, *loader.Batch) error
 	if m.consumer > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// TestBoxesAreCopiedVoxelByVoxel compares joined loops with indices counted one
+// TestBoxesAreCopiedVoxelByVoxel compares rows with indices counted one
 // by one, for boxes inside, across and beyond the volume.
 func TestBoxesAreCopiedVoxelByVoxel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,21 +71,6 @@ func TestBoxesAreCopiedVoxelByVoxel(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestWholePlanesAreOneLoop(t *testing.T) {
-	for _, c := range []struct {
-		b    box
-		want [4]int
-	}{
-		{box{size: [3]int{4, 5, 6}}, [4]int{1, 1, 1, 2 * 120}},
-		{box{start: [3]int{2}, size: [3]int{1, 5, 6}}, [4]int{1, 1, 2, 30}},
-		{box{start: [3]int{0, 0, 3}, size: [3]int{4, 5, 1}}, [4]int{1, 1, 1, 40}},
-	} {
-		if m, _, _ := c.b.moves([]int{2, 4, 5, 6}); m.n != c.want {
-			t.Errorf("%v: loops of %v, want %v", c.b, m.n, c.want)
-		}
-	}
 }
 
 func TestNaNIsInNoRegion(t *testing.T) {

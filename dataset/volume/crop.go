@@ -283,59 +283,45 @@ type box struct {
 	start, size [3]int
 }
 
-// moves plans the copy of the box from a volume of that shape into memory of the size
-// of the box. It drops loops of one round and joins loops over contiguous memory, so
-// that a whole plane is one loop. padded is true if the box reaches outside the
-// volume, nothing if it is entirely outside.
-func (b *box) moves(shape []int) (m moves, padded, nothing bool) {
-	srcStep, dstStep := 1, 1
-	at := 3
-	for d := len(shape) - 1; d >= 0; d-- {
-		from, size, n := 0, shape[d], shape[d]
-		if d > 0 {
-			from, size = b.start[d-1], b.size[d-1]
-			lo, hi := max(from, 0), min(from+size, shape[d])
-			if hi <= lo {
-				return moves{}, true, true
-			}
-			padded = padded || hi-lo < size
-			m.srcAt += lo * srcStep
-			m.dstAt += (lo - from) * dstStep
-			n = hi - lo
-		}
-		switch {
-		case n == 1:
-		case m.n[3] == 0:
-			m.n[3], m.src[3], m.dst[3] = n, srcStep, dstStep
-		case srcStep == m.n[at]*m.src[at] && dstStep == m.n[at]*m.dst[at]:
-			m.n[at] *= n
-		default:
-			at--
-			m.n[at], m.src[at], m.dst[at] = n, srcStep, dstStep
-		}
-		srcStep *= shape[d]
-		dstStep *= size
-	}
-	for d := range m.n {
-		m.n[d] = max(m.n[d], 1)
-	}
-	if m.n[3] == 1 {
-		m.src[3], m.dst[3] = 1, 1
-	}
-	return m, padded, false
-}
-
-// copyBox copies box b of v to dst, which holds values of dtype to. Voxels outside the
-// volume become beyond. Dtypes differ only where to is a float or int64.
+// copyBox copies box b of v to dst, row by row, as values of dtype to. Voxels outside the volume become beyond. Dtypes
+// differ only where to is a float.
 func copyBox(dst []byte, to dataset.Dtype, v *Volume, b *box, beyond float64) error {
-	m, padded, nothing := b.moves(v.Shape)
+	// The two axes of an image count as y and x.
+	shape, start, n := [3]int{1, 1, 1}, [3]int{}, [3]int{1, 1, 1}
+	axes := 4 - len(v.Shape)
+	copy(shape[axes:], v.Shape[1:])
+	copy(start[axes:], b.start[:])
+	copy(n[axes:], b.size[:])
+	var lo, hi [3]int // of the box in the volume
+	padded, nothing := false, false
+	for d := range shape {
+		lo[d], hi[d] = max(start[d], 0), min(start[d]+n[d], shape[d])
+		padded = padded || hi[d]-lo[d] < n[d]
+		nothing = nothing || hi[d] <= lo[d]
+	}
 	if padded {
 		fill(dst, to, beyond)
 	}
 	if nothing {
 		return nil
 	}
-	return m.convert(dst, to, v.Data, v.Dtype)
+	size, old := to.Size(), v.Dtype.Size()
+	row, step, rows := hi[2]-lo[2], 1, hi[1]-lo[1]
+	if n[2] == 1 { // a column of voxels is contiguous, too
+		row, step, rows = rows, shape[2], 1
+	}
+	for c := range v.Shape[0] {
+		for z := lo[0]; z < hi[0]; z++ {
+			for y := range rows {
+				from := ((c*shape[0]+z)*shape[1]+lo[1]+y)*shape[2] + lo[2]
+				at := ((c*n[0]+z-start[0])*n[1]+lo[1]+y-start[1])*n[2] + lo[2] - start[2]
+				if err := convert(dst[at*size:(at+row)*size], to, v.Data[from*old:], v.Dtype, step); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // centered is the index where a part of that size begins if it is centred in n voxels.

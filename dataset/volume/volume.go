@@ -264,19 +264,42 @@ func rearrange(dst, src []byte, size int, shape, order []int, turned []bool) {
 		return step[order[k]]
 	}
 	last := len(order) - 1
-	m := row(shape[order[last]], begin)
-	m.src[3] = signed(last)
-	for rows := n / shape[order[last]]; rows > 0; rows-- {
-		m.run(dst, src, size)
-		m.dstAt += shape[order[last]]
+	row := shape[order[last]] * size
+	for ; len(dst) > 0; dst = dst[row:] {
+		every(dst[:row], src, size, begin, signed(last))
 		for k := last - 1; k >= 0; k-- {
-			m.srcAt += signed(k)
+			begin += signed(k)
 			if index[k]++; index[k] < shape[order[k]] {
 				break
 			}
-			m.srcAt -= index[k] * signed(k)
+			begin -= index[k] * signed(k)
 			index[k] = 0
 		}
+	}
+}
+
+// every takes every step-th value of src, from index at on. Values have size bytes.
+func every(dst, src []byte, size, at, step int) {
+	switch size {
+	case 1:
+		everyWord(dst, src, at, step)
+	case 2:
+		everyWord(dense.Values[uint16](dst), dense.Values[uint16](src), at, step)
+	case 4:
+		everyWord(dense.Values[uint32](dst), dense.Values[uint32](src), at, step)
+	case 8:
+		everyWord(dense.Values[uint64](dst), dense.Values[uint64](src), at, step)
+	}
+}
+
+func everyWord[T word](dst, src []T, at, step int) {
+	if step == 1 {
+		copy(dst, src[at:])
+		return
+	}
+	for i := range dst {
+		dst[i] = src[at]
+		at += step
 	}
 }
 
@@ -325,8 +348,8 @@ func (v *Volume) SetFloat32(values []float32) {
 
 // copyNumbers converts len(dst) values of v, from index at on.
 func copyNumbers[D float32 | float64](dst []D, v *Volume, at int) error {
-	m := row(len(dst), at)
-	return convertAny(dst, v.Data, v.Dtype, &m)
+	size := v.Dtype.Size()
+	return convertTo(dst, v.Data[at*size:], v.Dtype, 1)
 }
 
 // castExact converts the values to the integer dtype dt. A value that dt cannot hold is

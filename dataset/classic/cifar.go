@@ -23,8 +23,8 @@ const (
 
 // CIFAR10 makes a dataset of CIFAR-10, from its binary or its Python version, see
 // https://www.cs.toronto.edu/~kriz/cifar.html. fsys is the folder of the files, such as
-// os.DirFS("cifar-10-batches-py"), or the one that contains it or the archive
-// cifar-10-python.tar.gz: the argument root of torchvision's CIFAR10.
+// os.DirFS("cifar-10-batches-py"), or the one that contains it: the argument root of
+// torchvision's CIFAR10. An archive must be unpacked (tar -xzf).
 //
 // All files, together at most 1 GiB, are read into memory and checked before CIFAR10
 // returns. Nothing in a pickle is executed. If batches.meta (batches.meta.txt in the binary
@@ -35,12 +35,12 @@ func CIFAR10(fsys fs.FS, split Split) (*Dataset, error) {
 		labels: []cifarLabel{{field: "label", classes: 10, lists: "labels", names: "label_names"}},
 		versions: []cifarVersion{
 			{
-				folder: "cifar-10-batches-bin", archive: "cifar-10-binary.tar.gz",
-				train: []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
-				test:  []string{"test_batch.bin"}, names: []string{"batches.meta.txt"},
+				folder: "cifar-10-batches-bin",
+				train:  []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
+				test:   []string{"test_batch.bin"}, names: []string{"batches.meta.txt"},
 			},
 			{
-				folder: "cifar-10-batches-py", archive: "cifar-10-python.tar.gz", python: true,
+				folder: "cifar-10-batches-py", python: true,
 				train: []string{"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5"},
 				test:  []string{"test_batch"}, names: []string{"batches.meta"},
 			},
@@ -63,11 +63,11 @@ func CIFAR100(fsys fs.FS, split Split) (*Dataset, error) {
 		},
 		versions: []cifarVersion{
 			{
-				folder: "cifar-100-binary", archive: "cifar-100-binary.tar.gz",
-				train: []string{"train.bin"}, test: []string{"test.bin"}, names: []string{"fine_label_names.txt", "coarse_label_names.txt"},
+				folder: "cifar-100-binary",
+				train:  []string{"train.bin"}, test: []string{"test.bin"}, names: []string{"fine_label_names.txt", "coarse_label_names.txt"},
 			},
 			{
-				folder: "cifar-100-python", archive: "cifar-100-python.tar.gz", python: true,
+				folder: "cifar-100-python", python: true,
 				train: []string{"train"}, test: []string{"test"}, names: []string{"meta"},
 			},
 		},
@@ -90,10 +90,10 @@ type cifarLabel struct {
 }
 
 type cifarVersion struct {
-	folder, archive string
-	train, test     []string
-	names           []string // files of the classes' names: one per label, or one pickle
-	python          bool
+	folder      string
+	train, test []string
+	names       []string // files of the classes' names: one per label, or one pickle
+	python      bool
 }
 
 func (v *cifarVersion) files(split Split) []string {
@@ -153,12 +153,6 @@ func (r *cifarReader) readSplit(split Split) ([]string, error) {
 		}
 		return wanted, r.readNames(folder)
 	}
-	for k := range r.set.versions {
-		v := &r.set.versions[k]
-		if r.exists(v.archive) {
-			return r.readArchive(v, split)
-		}
-	}
 	return nil, r.notFound(split)
 }
 
@@ -188,7 +182,7 @@ func (r *cifarReader) notFound(split Split) error {
 	var tried []string
 	for k := range r.set.versions {
 		v := &r.set.versions[k]
-		tried = append(tried, v.files(split)[0], v.folder, v.archive)
+		tried = append(tried, v.files(split)[0], v.folder)
 	}
 	return fmt.Errorf("classic: %s: none of %s: %w", r.set.name, strings.Join(tried, ", "), fs.ErrNotExist)
 }
@@ -234,111 +228,6 @@ func (r *cifarReader) readNames(folder string) error {
 			}
 		}
 	}
-	return nil
-}
-
-// readArchive reads the files of a split from an archive, where they may be in any
-// order, and returns their names.
-func (r *cifarReader) readArchive(v *cifarVersion, split Split) ([]string, error) {
-	in, err := files.OpenInput(r.fsys, v.archive)
-	if err != nil {
-		return nil, readError(v.archive, err)
-	}
-	defer in.Close()
-	b := budget.For(in.Length)
-	err = r.readMembers(in, v, split, &b)
-	if err == nil {
-		_, err = io.Copy(io.Discard, io.LimitReader(in, maxPadding)) // only at the end damage is noticed
-	}
-	if err != nil {
-		return nil, readError(v.archive, err)
-	}
-	var wanted []string
-	for _, name := range v.files(split) {
-		name = path.Join(v.archive, v.folder, name)
-		if r.read[name] == nil {
-			return nil, readError(name, fs.ErrNotExist)
-		}
-		wanted = append(wanted, name)
-	}
-	return wanted, nil
-}
-
-// charged charges the bytes of an archive to its budget: many times as many as those of the file may
-// have to be inflated only to be skipped.
-type charged struct {
-	io.Reader
-	*budget.Budget
-}
-
-func (c *charged) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	if over := c.Work(int64(n) / 2); over != nil { // a byte takes some nanoseconds
-		return 0, over
-	}
-	return n, err
-}
-
-// take reads n bytes.
-func (c *charged) take(n int) ([]byte, error) {
-	if err := c.Memory(int64(n)); err != nil {
-		return nil, err
-	}
-	b := make([]byte, n)
-	_, err := io.ReadFull(c, b)
-	return b, err
-}
-
-// maxPadding is how many bytes may follow the last member of an archive.
-const maxPadding = 1 << 20
-
-// readMembers reads the files of a split from an archive.
-func (r *cifarReader) readMembers(archive *files.Input, v *cifarVersion, split Split, b *budget.Budget) error {
-	all := &charged{archive, b}
-	t := files.Tar{Take: all.take}
-	for {
-		m, err := t.Next()
-		if err == io.EOF || err == files.ErrTarEnd {
-			return nil
-		}
-		data := &io.LimitedReader{R: all, N: m.Size}
-		if err == nil && m.Regular {
-			err = r.readMember(archive, data, string(m.Name), v, split, b)
-		}
-		if err == nil {
-			_, err = io.CopyN(io.Discard, all, data.N+m.Padded()-m.Size)
-		}
-		if err != nil {
-			return files.Ended(err)
-		}
-	}
-}
-
-// readMember reads a file of the archive if it is wanted.
-func (r *cifarReader) readMember(archive *files.Input, data *io.LimitedReader, at string, v *cifarVersion, split Split, b *budget.Budget) error {
-	folder, name := path.Split(path.Clean(at))
-	if path.Clean(folder) != v.folder {
-		return nil
-	}
-	if l := slices.Index(v.names, name); l >= 0 {
-		if err := r.parseNames(data, v, l); err != nil {
-			return fmt.Errorf("%s: %w", at, err)
-		}
-		return nil
-	}
-	if !slices.Contains(v.files(split), name) {
-		return nil
-	}
-	// The sizes of members are promises, as those of compressed files are.
-	size := data.N
-	member := files.NewInput(data, archive.Length)
-	member.Packed = true
-	b.Grant(0, min(size, maxBytes)/2) // what parse compares with the limit
-	f, err := r.parse(member, size)
-	if err != nil {
-		return fmt.Errorf("%s: %w", at, err)
-	}
-	r.read[path.Join(v.archive, v.folder, name)] = f
 	return nil
 }
 

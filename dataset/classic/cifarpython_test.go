@@ -54,30 +54,6 @@ func pythons(t testing.TB) fstest.MapFS {
 	}
 }
 
-// packedAs is a .tar.gz of a folder of fsys, with its files in reverse order.
-func packedAs(t testing.TB, fsys fstest.MapFS, folder string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	w := tar.NewWriter(z)
-	names, err := fs.Glob(fsys, folder+"/*")
-	if err != nil || len(names) == 0 {
-		t.Fatal(folder, err)
-	}
-	slices.Reverse(names)
-	for _, name := range names {
-		data := fsys[name].Data
-		base := name[strings.LastIndex(folder, "/")+1:]
-		if err := w.WriteHeader(&tar.Header{Name: base, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(data))}); err != nil {
-			t.Fatal(err)
-		}
-		w.Write(data)
-	}
-	w.Close()
-	z.Close()
-	return b.Bytes()
-}
-
 func TestCIFARReadsThePythonVersion(t *testing.T) {
 	all := pythons(t)
 	for _, version := range []string{"python2-2", "python3-2", "python3-3", "python3-4", "python3-5"} {
@@ -89,8 +65,7 @@ func TestCIFARReadsThePythonVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		archive := fstest.MapFS{"cifar-10-python.tar.gz": {Data: packedAs(t, all, version+"/cifar-10-batches-py")}}
-		for place, fsys := range map[string]fs.FS{"": files, "cifar-10-batches-py/": root, "cifar-10-python.tar.gz/cifar-10-batches-py/": archive} {
+		for place, fsys := range map[string]fs.FS{"": files, "cifar-10-batches-py/": root} {
 			train, err := classic.CIFAR10(fsys, classic.Train)
 			if err != nil {
 				t.Errorf("%s: %v", version, err)
@@ -125,81 +100,6 @@ func TestCIFARReadsThePythonVersion(t *testing.T) {
 	}
 }
 
-func TestAnArchiveOfMuchThatIsSkippedIsAnError(t *testing.T) {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	w := tar.NewWriter(z)
-	if err := w.WriteHeader(&tar.Header{Name: "other", Typeflag: tar.TypeReg, Mode: 0o644, Size: 64 << 20}); err != nil {
-		t.Fatal(err)
-	}
-	w.Write(make([]byte, 64<<20))
-	w.Close()
-	z.Close()
-	fsys := fstest.MapFS{"cifar-10-binary.tar.gz": {Data: b.Bytes()}}
-	hostile.Bounded(t, b.Len(), 0, func() {
-		if _, err := classic.CIFAR10(fsys, classic.Train); !errors.Is(err, budget.ErrExceeded) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-// TestLongNamesOfAnArchiveTakeLittle has many names of a megabyte, which a kilobyte of the file describes.
-func TestLongNamesOfAnArchiveTakeLittle(t *testing.T) {
-	const long = 1 << 20
-	var header bytes.Buffer
-	if err := tar.NewWriter(&header).WriteHeader(&tar.Header{Name: "name", Typeflag: tar.TypeReg, Mode: 0o644, Size: long}); err != nil {
-		t.Fatal(err)
-	}
-	file := bytes.Clone(header.Bytes())
-	name := bytes.Clone(file)
-	name[156] = tar.TypeGNULongName
-	copy(name[148:156], "        ")
-	sum := 0
-	for _, c := range name {
-		sum += int(c)
-	}
-	copy(name[148:156], fmt.Sprintf("%06o\x00 ", sum))
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	for k := range 48 {
-		z.Write(name)
-		z.Write(bytes.Repeat([]byte("x"), long))
-		if k%2 > 0 {
-			z.Write(file)
-			z.Write(make([]byte, long))
-		}
-	}
-	z.Close()
-	fsys := fstest.MapFS{"cifar-10-binary.tar.gz": {Data: b.Bytes()}}
-	hostile.Bounded(t, b.Len(), 0, func() {
-		if _, err := classic.CIFAR10(fsys, classic.Train); !errors.Is(err, budget.ErrExceeded) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-func TestCIFARReadsTheBinaryVersionsArchive(t *testing.T) {
-	fsys := fstest.MapFS{}
-	for name, file := range cifar10() {
-		fsys["cifar-10-batches-bin/"+name] = file
-	}
-	want, err := classic.CIFAR10(cifar10(), classic.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
-	archive := fstest.MapFS{"cifar-10-binary.tar.gz": {Data: packedAs(t, fsys, "cifar-10-batches-bin")}}
-	for _, fsys := range []fs.FS{fsys, archive} {
-		got, err := classic.CIFAR10(fsys, classic.Train)
-		if err != nil {
-			t.Fatal(err)
-		}
-		datatest.Same(t, got, want)
-		if !slices.Equal(got.Classes(), want.Classes()) {
-			t.Errorf("classes %q", got.Classes())
-		}
-	}
-}
-
 func TestDamagedPythonVersionsAreErrors(t *testing.T) {
 	all := pythons(t)
 	const folder = "python2-2/cifar-10-batches-py"
@@ -226,12 +126,6 @@ func TestDamagedPythonVersionsAreErrors(t *testing.T) {
 			read("test_batch", damaged) // may be read, must return
 		}
 	}
-	archive := packedAs(t, all, folder)
-	for n := 0; n < len(archive)-8; n += 7 {
-		if err := read("cifar-10-python.tar.gz", archive[:n]); err == nil {
-			t.Errorf("archive cut to %d bytes is read", n)
-		}
-	}
 	for name, want := range map[string]string{
 		"labels": `key "labels": None, want a list of integers`,
 		"data":   `key "data" is missing or not an array`,
@@ -240,19 +134,6 @@ func TestDamagedPythonVersionsAreErrors(t *testing.T) {
 		if err := read("test_batch", other); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("got %v, want … %s", err, want)
 		}
-	}
-}
-
-// The header of a tar archive claims a gigabyte for a megabyte of zeros.
-func TestPromisesOfArchivesTakeNoMemory(t *testing.T) {
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	const size = 300_000 * 3073
-	w.WriteHeader(&tar.Header{Name: "cifar-10-batches-bin/test_batch.bin", Typeflag: tar.TypeReg, Size: size})
-	w.Write(make([]byte, 1<<20))
-	_, err := classic.CIFAR10(fstest.MapFS{"cifar-10-binary.tar.gz": {Data: b.Bytes()}}, classic.Test)
-	if got, want := fmt.Sprint(err), "unexpected EOF"; !strings.HasSuffix(got, want) {
-		t.Errorf("got %s, want … %s", got, want)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -65,14 +63,14 @@ func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Dataset, error)
 		return nil, readError(images, err)
 	}
 	y, err := readIDX(fsys, labels, &limit)
-	if err == nil && len(y.shape) != 1 {
-		err = fmt.Errorf("an array of %v %v, want labels: shape (n)", y.kind, y.shape)
-	}
-	if err == nil {
-		p.labels[0], err = y.integers()
+	if err == nil && (y.kind != reflect.Uint8 || len(y.shape) != 1) {
+		err = fmt.Errorf("an array of %v %v, want labels: uint8 of shape (n)", y.kind, y.shape)
 	}
 	if err != nil {
 		return nil, readError(labels, err)
+	}
+	for _, label := range y.data {
+		p.labels[0] = append(p.labels[0], int64(label))
 	}
 	p.n = x.shape[0]
 	if n := y.shape[0]; n != p.n {
@@ -130,12 +128,7 @@ type idxArray struct {
 	data  []byte
 }
 
-// kindSizes are the sizes of values in bytes.
-var kindSizes = map[reflect.Kind]int{
-	reflect.Uint8: 1, reflect.Int8: 1, reflect.Int16: 2, reflect.Int32: 4, reflect.Float32: 4, reflect.Float64: 8,
-}
-
-// readIDX reads a whole file and subtracts its size from the limit.
+// readIDX reads a whole file of bytes, and of any other only the header. It subtracts its size from the limit.
 func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 	in, err := files.OpenInput(fsys, name)
 	if err != nil {
@@ -146,8 +139,10 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 	if err != nil {
 		return a, err
 	}
-	value := kindSizes[kind]
-	size := int64(value)
+	if kind != reflect.Uint8 {
+		return idxArray{kind, shape, nil}, nil
+	}
+	size := int64(1)
 	for _, d := range shape {
 		if d > 0 && size > (1<<62)/int64(d) {
 			return a, fmt.Errorf("shape %v is larger than any file", shape)
@@ -165,31 +160,5 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 		return a, err
 	}
 	*limit -= size
-	if value > 1 && bulk.LittleEndian() {
-		bulk.Swap(data, value)
-	}
 	return idxArray{kind, shape, data}, nil
-}
-
-// integers converts the values, which must be integers.
-func (a idxArray) integers() ([]int64, error) {
-	switch a.kind {
-	case reflect.Uint8:
-		return widen(a.data), nil
-	case reflect.Int8:
-		return widen(dense.Values[int8](a.data)), nil
-	case reflect.Int16:
-		return widen(dense.Values[int16](a.data)), nil
-	case reflect.Int32:
-		return widen(dense.Values[int32](a.data)), nil
-	}
-	return nil, fmt.Errorf("labels of %v, want integers", a.kind)
-}
-
-func widen[T int8 | uint8 | int16 | int32](from []T) []int64 {
-	to := make([]int64, len(from))
-	for i, v := range from {
-		to[i] = int64(v)
-	}
-	return to
 }

@@ -77,8 +77,8 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		{fstest.MapFS{}, "classic: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist, nor in raw or MNIST/raw"},
 		{with(x, datatest.IDX(8, []int{2, 2, 2}, make([]byte, 8))), "classic: MNIST: train-images-idx3-ubyte has 2 images, train-labels-idx1-ubyte has 3 labels"},
 		{with(x, datatest.IDX(9, []int{3, 2, 2}, make([]byte, 12))), "classic: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images: uint8 of shape (n, h, w)"},
-		{with(y, datatest.IDX(8, []int{3, 2}, make([]byte, 6))), "classic: read train-labels-idx1-ubyte: an array of uint8 [3 2], want labels: shape (n)"},
-		{with(y, datatest.IDX(13, []int{3}, make([]float32, 3))), "classic: read train-labels-idx1-ubyte: labels of float32, want integers"},
+		{with(y, datatest.IDX(8, []int{3, 2}, make([]byte, 6))), "classic: read train-labels-idx1-ubyte: an array of uint8 [3 2], want labels: uint8 of shape (n)"},
+		{with(y, datatest.IDX(13, []int{3}, make([]float32, 3))), "classic: read train-labels-idx1-ubyte: an array of float32 [3], want labels: uint8 of shape (n)"},
 		{with(y, datatest.IDX(8, []int{3}, make([]byte, 2))), "classic: read train-labels-idx1-ubyte: header promises 3 bytes of data from byte 8, the file has 2: unexpected EOF"},
 	} {
 		_, err := classic.MNIST(c.fsys, classic.Train)

@@ -9,12 +9,8 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
-var (
-	// ErrClosed is the error of a loop over a closed Loader, and of the loop that Close ends.
-	ErrClosed = assemble.ErrClosed
-	// ErrBusy is the error of a loop while another one over the same Loader runs.
-	ErrBusy = assemble.ErrBusy
-)
+// ErrClosed is the error of a loop over a closed Loader, and of the loop that Close ends.
+var ErrClosed = assemble.ErrClosed
 
 // A SampleError says which sample could not be placed, and why. [errors.Is] and [errors.As] see through it.
 type SampleError struct {
@@ -35,36 +31,12 @@ func (e *SampleError) Error() string {
 
 func (e *SampleError) Unwrap() error { return e.Err }
 
-// A TimeoutError says that a batch was not complete within [Timeout], or that [Loader.Close] waited that long. It also
-// says what the workers were doing, in one line. Where in the code a call hangs, a goroutine profile shows: its
-// goroutine has the label "worker". errors.Is(err, os.ErrDeadlineExceeded) is true for it.
-type TimeoutError struct {
-	Epoch, Batch int        // the batch that the loop waited for; -1 and -1 from Close
-	Stuck        []Activity // calls that have not returned, the longest first
+// A TimeoutError says that a batch was not complete within [Timeout], or that [Loader.Close] waited that long, and which
+// calls have not returned. Where in the code a call hangs, a goroutine profile shows: its goroutine has the label
+// "worker". errors.Is(err, os.ErrDeadlineExceeded) is true for it.
+type TimeoutError struct{ text string }
 
-	after time.Duration // the Timeout
-	kept  int           // slabs that Batch.Keep holds
-}
-
-func (e *TimeoutError) Error() string {
-	var b strings.Builder
-	if e.Batch < 0 {
-		fmt.Fprintf(&b, "loader: Close: calls have not returned for %v; their memory is freed when they do", e.after)
-	} else {
-		fmt.Fprintf(&b, "loader: epoch %d, batch %d: not ready after %v", e.Epoch, e.Batch, e.after)
-	}
-	if len(e.Stuck) == 0 && e.kept > 0 {
-		fmt.Fprintf(&b, ": %d slabs are kept, release them or raise InFlight", e.kept)
-	}
-	for i, s := range e.Stuck {
-		if i == 3 {
-			fmt.Fprintf(&b, "; and %d more", len(e.Stuck)-i)
-			break
-		}
-		fmt.Fprintf(&b, "; %v", s)
-	}
-	return b.String()
-}
+func (e *TimeoutError) Error() string { return e.text }
 
 // Is reports whether target is [os.ErrDeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
@@ -82,11 +54,23 @@ func (l *Loader) public(err error) error {
 
 // timedOut is the error of a loop, or of Close, that waited too long.
 func (l *Loader) timedOut(e *assemble.Timeout) *TimeoutError {
-	p := &TimeoutError{Epoch: e.Epoch, Batch: e.Batch, after: l.cfg.timeout, kept: e.Kept}
-	for _, a := range e.Stuck {
-		p.Stuck = append(p.Stuck, Activity(a))
+	var b strings.Builder
+	if e.Batch < 0 {
+		fmt.Fprintf(&b, "loader: Close: calls have not returned for %v; their memory is freed when they do", l.cfg.timeout)
+	} else {
+		fmt.Fprintf(&b, "loader: epoch %d, batch %d: not ready after %v", e.Epoch, e.Batch, l.cfg.timeout)
 	}
-	return p
+	if len(e.Stuck) == 0 && e.Kept > 0 {
+		fmt.Fprintf(&b, ": %d slabs are kept, release them or raise InFlight", e.Kept)
+	}
+	for i, a := range e.Stuck {
+		if i == 3 {
+			fmt.Fprintf(&b, "; and %d more", len(e.Stuck)-i)
+			break
+		}
+		fmt.Fprintf(&b, "; %v", Activity(a))
+	}
+	return &TimeoutError{b.String()}
 }
 
 // An Activity is what a goroutine of a loader does at the moment.

@@ -151,9 +151,6 @@ func TestTimeoutNamesTheStuckSample(t *testing.T) {
 		if batches != 2 || !errors.As(last, &e) || !errors.Is(last, os.ErrDeadlineExceeded) {
 			t.Fatalf("after %d batches: %v", batches, last)
 		}
-		if len(e.Stuck) != 1 || e.Stuck[0].Index != 5 || e.Stuck[0].Stage != "fetch" || e.Stuck[0].For < time.Minute-10*time.Millisecond {
-			t.Errorf("stuck: %+v", e.Stuck)
-		}
 		want := regexp.MustCompile(`^loader: epoch 0, batch 2: not ready after 1m0s; worker [01]: sample 5 \(sample-5\) for [\w.]+ in stage fetch$`)
 		if !want.MatchString(last.Error()) { // all in one line
 			t.Errorf("got %q, want %v", last, want)

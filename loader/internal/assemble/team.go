@@ -27,8 +27,7 @@ import (
 var (
 	// ErrClosed is the error of a loop over a closed Team, and of the loop that Close ends.
 	ErrClosed = errors.New("loader: closed")
-	// ErrBusy is the error of a loop while another one runs.
-	ErrBusy = errors.New("loader: another loop over this loader is running")
+	errBusy   = errors.New("loader: another loop over this loader is running")
 )
 
 // A Config says what a Team assembles.
@@ -119,7 +118,7 @@ func (t *Team) Begin(ctx context.Context, from plan.Position, until int) (*Loop,
 	case left:
 		return nil, running.timeoutError()
 	}
-	return nil, ErrBusy
+	return nil, errBusy
 }
 
 // Close ends the loop that runs, if any, waits for all workers, and closes their Readers and the pool. It is called

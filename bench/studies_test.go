@@ -87,11 +87,11 @@ func epochs(b *testing.B, c bench.Cell) {
 	r := bench.Run{Cell: folder(b, c)}
 	r.Dataset = open(b, r.Cell)
 	if c.Study == result.Volumes {
-		memory, err := gpu.Auto()
+		memory, free, err := gpu.Auto()
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer memory.Close()
+		defer free()
 		r.Options = []loader.Option{loader.Memory(memory)}
 	}
 	if c.Study == result.EndToEnd && c.Speed == 0 {

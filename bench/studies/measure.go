@@ -76,11 +76,11 @@ func measure(ctx context.Context, c bench.Cell, side string, o options, out io.W
 		return err
 	}
 	if c.Study == result.Volumes || o.device == "cuda" {
-		memory, err := gpu.Auto()
+		memory, free, err := gpu.Auto()
 		if err != nil {
 			return err
 		}
-		defer memory.Close()
+		defer free()
 		r.Options = append(r.Options, loader.Memory(memory))
 	}
 	if c.Study == result.Profile && o.device == "cuda" {

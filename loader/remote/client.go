@@ -16,7 +16,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/pace"
 	"github.com/penstock-go/penstock/internal/wire"
 )
 
@@ -28,7 +27,6 @@ type client struct {
 	plan   wire.Plan
 	spec   dataset.Spec
 	fields map[string]int // the index of each in the spec
-	pace   pace.Pace
 	route  route
 	turns  chan struct{} // a token for each batch that is being read
 }
@@ -59,7 +57,6 @@ func newClient(replicas []string, cfg config) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.pace.Share = cfg.hedge
 	c.route.sort(fmt.Sprintf("%d-%d", cfg.rank, cfg.world))
 	if c.http != nil && cfg.token != "" && !cfg.insecure {
 		guarded := *c.http
@@ -152,9 +149,9 @@ func (c *client) fetch(ctx context.Context, path string, patience time.Duration,
 	for round := 0; ; round++ {
 		errs = errs[:0]
 		others := 0 // unfit replicas
-		asked := c.route.order(time.Now())
-		for i, r := range asked {
-			err := c.attempt(ctx, r, asked[(i+1)%len(asked)], path, use)
+		asked := c.route.order()
+		for _, r := range asked {
+			err := c.attempt(ctx, r, path, use)
 			if err == nil {
 				if round > 0 {
 					c.cfg.log.Info("the service answers again", "request", path, "after", time.Since(begun))
@@ -185,20 +182,25 @@ func (c *client) fetch(ctx context.Context, path string, patience time.Duration,
 	}
 }
 
-// attempt asks a replica, and after a while perhaps a second one too.
-func (c *client) attempt(ctx context.Context, first, second *replica, path string, use func(*response) error) error {
-	r, err := c.begin(ctx, first, second, path)
-	if err != nil {
-		return err
-	}
+// attempt asks a replica. It comes after the others from then on if it has failed, unless the
+// request was cancelled or every replica would fail in this way.
+func (c *client) attempt(ctx context.Context, from *replica, path string, use func(*response) error) error {
+	r := &response{from: from, silence: c.cfg.silence}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r.timer = time.AfterFunc(r.silence, func() { r.cancel(fmt.Errorf("no byte for %v", r.silence)) })
 	defer r.close()
-	if err := use(r); err != nil {
-		err = r.cause(err)
-		c.blame(ctx, r.from, err)
-		return err
+	err := c.send(r, path)
+	if err == nil {
+		err = use(r)
 	}
-	c.route.worked(r.from)
-	return nil
+	if err == nil {
+		return nil
+	}
+	err = r.cause(err)
+	if _, ok := errors.AsType[final](err); !ok && ctx.Err() == nil {
+		c.route.failed(from)
+	}
+	return err
 }
 
 // mostPause is the longest time before all replicas are asked again.

@@ -79,11 +79,6 @@ func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.log = l }
 // all ranks, four at once. The default is a minute.
 func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence = d }} }
 
-// Hedge sets how many second requests may be sent to the next replica for slow ones, as a
-// share of all requests. The default is 0.02. Hedge(0) sends none. The first batch that a
-// replica makes for a rank costs it more than those after it.
-func Hedge(share float64) Option { return Option{func(c *config) { c.hedge = share }} }
-
 // Limit sets how many bytes a batch may have in samples of fixed size, according to the plan,
 // and how many that the plan does not tell: in ragged fields, and if it has more samples than
 // any batch of epoch 0. More is an error of [Open], or of the batch. The default is 1 GiB.
@@ -101,14 +96,13 @@ type config struct {
 	secured     bool        // whether TLS was given
 	retries     int
 	silence     time.Duration
-	hedge       float64
 	limit       int
 	within      time.Duration
 	log         *slog.Logger // not nil
 }
 
 func newConfig(options []Option) config {
-	c := config{world: 1, retries: 20, silence: time.Minute, hedge: 0.02, limit: 1 << 30, within: 5 * time.Second}
+	c := config{world: 1, retries: 20, silence: time.Minute, limit: 1 << 30, within: 5 * time.Second}
 	for _, o := range options {
 		if o.set != nil {
 			o.set(&c)
@@ -134,7 +128,6 @@ func (c *config) validate() error {
 	wrong(c.secured && c.client, "TLS: cannot be given together with HTTPClient, whose Transport has a TLSClientConfig")
 	wrong(c.retries < 0, "Retries(%d): want 0 or more", c.retries)
 	wrong(c.silence <= 0, "Silence(%v): want more than 0", c.silence)
-	wrong(!(c.hedge >= 0 && c.hedge <= 1), "Hedge(%v): want 0 to 1", c.hedge)
 	wrong(c.within < 0, "OpenWithin(%v): want 0 or more", c.within)
 	wrong(c.limit < 1, "Limit(%d): want 1 or more", c.limit)
 	return errors.Join(errs...)

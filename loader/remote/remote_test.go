@@ -118,7 +118,7 @@ func TestRanksPreferDifferentReplicas(t *testing.T) {
 		for k := range hits {
 			before[k] = hits[k].Load()
 		}
-		l := open(t, replicas, remote.Rank(rank, 16), remote.Hedge(0))
+		l := open(t, replicas, remote.Rank(rank, 16))
 		sums(t, l, l.Position(0), 2)
 		one := 0
 		for k := range hits {

@@ -3,13 +3,11 @@ package remote
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/pace"
 	"github.com/penstock-go/penstock/internal/wire"
 )
 
@@ -22,7 +20,6 @@ type response struct {
 	cancel  context.CancelCauseFunc
 	timer   *time.Timer
 	silence time.Duration
-	after   func() // if not nil, close calls it
 }
 
 func (r *response) Read(p []byte) (int, error) {
@@ -38,9 +35,6 @@ func (r *response) close() {
 	}
 	r.timer.Stop()
 	r.cancel(nil)
-	if r.after != nil {
-		r.after()
-	}
 }
 
 // cause is err, or why the response was ended.
@@ -54,42 +48,7 @@ func (r *response) cause(err error) error {
 	return err
 }
 
-// begin sends a request and waits for the response. If that takes long, it sends a second
-// one to another replica, and returns the response that comes first.
-func (c *client) begin(ctx context.Context, one, two *replica, path string) (*response, error) {
-	first := func(ctx context.Context) (*response, error) { return c.open(ctx, one, path) }
-	second := func(ctx context.Context) (*response, error) { return c.open(ctx, two, path) }
-	r, end, err := pace.Race(ctx, &c.pace, first, second, (*response).close)
-	if err != nil {
-		return nil, err
-	}
-	r.after = end
-	return r, nil
-}
-
-// open sends a request and waits for the response.
-func (c *client) open(ctx context.Context, from *replica, path string) (*response, error) {
-	r := &response{from: from, silence: c.cfg.silence}
-	r.ctx, r.cancel = context.WithCancelCause(ctx)
-	r.timer = time.AfterFunc(r.silence, func() { r.cancel(fmt.Errorf("no byte for %v", r.silence)) })
-	err := c.send(r, path)
-	if err == nil {
-		return r, nil
-	}
-	err = r.cause(err)
-	c.blame(ctx, from, err)
-	r.close()
-	return nil, err
-}
-
-// blame notes that a replica has failed, unless the request was cancelled or every replica
-// would fail in this way.
-func (c *client) blame(ctx context.Context, from *replica, err error) {
-	if _, ok := errors.AsType[final](err); !ok && ctx.Err() == nil {
-		c.route.failed(from, time.Now())
-	}
-}
-
+// send sends a request and waits for the response.
 func (c *client) send(r *response, path string) error {
 	req, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.from.url+path, nil)
 	if err != nil {

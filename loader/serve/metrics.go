@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -10,17 +11,14 @@ import (
 	"time"
 )
 
-// bounds are the upper limits of the steps of the histogram, in seconds.
-var bounds = [...]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
-
 // metrics are what a Server has done.
 type metrics struct {
-	batches, bytes, dropped, lanes, jumps, inFlight atomic.Int64
+	batches, bytes, dropped, lanes, inFlight atomic.Int64
 
 	mu     sync.Mutex
 	status map[int]int64
-	steps  [len(bounds) + 1]int64
-	total  time.Duration
+	waits  int64
+	total  time.Duration // of them
 }
 
 // answered counts a response.
@@ -35,10 +33,9 @@ func (m *metrics) answered(status int) {
 
 // waited counts the time until a batch could be sent.
 func (m *metrics) waited(d time.Duration) {
-	k, _ := slices.BinarySearch(bounds[:], d.Seconds())
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.steps[k]++
+	m.waits++
 	m.total += d
 }
 
@@ -58,26 +55,13 @@ func (m *metrics) write(w http.ResponseWriter, _ *http.Request) {
 	single("sent_bytes_total", "counter", "Bytes of batches sent.", m.bytes.Load())
 	single("dropped_samples_total", "counter", "Samples that could not be placed, in batches sent completely.", m.dropped.Load())
 	single("loops_total", "counter", "Loops over a rank that were begun with memory of their own.", m.lanes.Load())
-	single("jumps_total", "counter", "Loops that were begun again elsewhere.", m.jumps.Load())
 	single("requests_in_flight", "gauge", "Requests for batches that are being answered.", m.inFlight.Load())
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	family("responses_total", "counter", "Responses by status; 499 means that the client has gone.")
-	status := make([]int, 0, len(m.status))
-	for s := range m.status {
-		status = append(status, s)
+	for _, status := range slices.Sorted(maps.Keys(m.status)) {
+		fmt.Fprintf(out, "penstock_responses_total{status=\"%d\"} %d\n", status, m.status[status])
 	}
-	slices.Sort(status)
-	for _, s := range status {
-		fmt.Fprintf(out, "penstock_responses_total{status=\"%d\"} %d\n", s, m.status[s])
-	}
-	family("batch_wait_seconds", "histogram", "Time from a request until its batch was complete.")
-	sum := int64(0)
-	for k, bound := range bounds {
-		sum += m.steps[k]
-		fmt.Fprintf(out, "penstock_batch_wait_seconds_bucket{le=\"%g\"} %d\n", bound, sum)
-	}
-	sum += m.steps[len(bounds)]
-	fmt.Fprintf(out, "penstock_batch_wait_seconds_bucket{le=\"+Inf\"} %d\n", sum)
-	fmt.Fprintf(out, "penstock_batch_wait_seconds_sum %g\npenstock_batch_wait_seconds_count %d\n", m.total.Seconds(), sum)
+	family("batch_wait_seconds", "summary", "Time from a request until its batch was complete.")
+	fmt.Fprintf(out, "penstock_batch_wait_seconds_sum %g\npenstock_batch_wait_seconds_count %d\n", m.total.Seconds(), m.waits)
 }

@@ -98,7 +98,6 @@ func (p *pool) choose(of share, a address, count int) (l, old *lane, err error) 
 	switch {
 	case same != nil && (!room || !same.running || time.Since(same.touched) > recent):
 		drop = same.begin(a, count)
-		p.s.counts.jumps.Add(1)
 		return same, nil, nil
 	case room:
 		return p.open(of, a, count), nil, nil

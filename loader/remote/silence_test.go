@@ -103,32 +103,22 @@ func (s *replicas) open(t *testing.T, options ...remote.Option) *loader.Loader {
 	return open(t, []string{"http://one", "http://two"}, append(options, remote.HTTPClient(&http.Client{Transport: s}))...)
 }
 
-// All other requests take no time, so the second one is sent after the least delay. Without
-// it, the first one ends after the time of Silence.
 func TestARequestWithoutAnswerIsSentToAnotherReplica(t *testing.T) {
-	for hedge, want := range map[float64]time.Duration{1: time.Millisecond, 0: 30 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newReplicas(t, 60)
-			far := s.open(t, remote.Hedge(hedge), remote.Silence(30*time.Second))
-			near := local(t, samples(1000), plan...)
-			begun := time.Now()
-			if got, want := sums(t, far, far.Position(0), 1), sums(t, near, near.Position(0), 1); !slices.Equal(got, want) {
-				t.Error("the batches differ")
-			}
-			if took := time.Since(begun); took != want {
-				t.Errorf("Hedge(%v): the epoch took %v, want %v", hedge, took, want)
-			}
-			if len(s.asked) != 2 || s.asked[0] == s.asked[1] {
-				t.Fatalf("Hedge(%v): the hosts %v were asked for the same batch, want two", hedge, s.asked)
-			}
-			if d := s.begun[1].Sub(s.begun[0]); d != want {
-				t.Errorf("Hedge(%v): the second request was sent after %v, want %v", hedge, d, want)
-			}
-			if !slices.Equal(s.freed, []time.Duration{want}) {
-				t.Errorf("Hedge(%v): the first request ended after %v, want %v", hedge, s.freed, want)
-			}
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newReplicas(t, 60)
+		far := s.open(t, remote.Silence(30*time.Second))
+		near := local(t, samples(1000), plan...)
+		begun := time.Now()
+		if got, want := sums(t, far, far.Position(0), 1), sums(t, near, near.Position(0), 1); !slices.Equal(got, want) {
+			t.Error("the batches differ")
+		}
+		if took := time.Since(begun); took != 30*time.Second {
+			t.Errorf("the epoch took %v, want the time of Silence", took)
+		}
+		if len(s.asked) != 2 || s.asked[0] == s.asked[1] {
+			t.Fatalf("the hosts %v were asked for the same batch, want two", s.asked)
+		}
+	})
 }
 
 // Simulated time stands still after the silence, so the replica that was silent is not asked
@@ -138,7 +128,7 @@ func TestASilentReplicaIsAvoided(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newReplicas(t, 60)
 			s.inBody = inBody
-			l := s.open(t, remote.Hedge(0), remote.Silence(30*time.Second))
+			l := s.open(t, remote.Silence(30*time.Second))
 			sums(t, l, l.Position(0), 1)
 			if len(s.freed) != 1 || s.freed[0] != 30*time.Second {
 				t.Errorf("in the body %v: the stuck request ended after %v, want the time of Silence", inBody, s.freed)

@@ -21,7 +21,7 @@ type Run struct {
 	Dataset dataset.Dataset
 	Options []loader.Option // in addition to those of the cell
 	Net     *model.Net      // that the loop body runs over the field "image"
-	GPU     *gpu.Device     // to which a profile's batches are uploaded by a Stage; without one they are copied on the heap
+	GPU     *gpu.Device     // to which a Stage uploads a profile's batches; without one they are copied on the heap
 	Look    func(*loader.Batch) error
 
 	loader *loader.Loader
@@ -83,7 +83,7 @@ func (r *Run) Epoch(ctx context.Context, n int) (m result.Measured, err error) {
 	}
 	transfer := 0.0
 	if r.stage != nil {
-		m, err = Epoch(ctx, span(r.stage.Epoch(ctx, n), r.Config.Span), nil) // uploads are beside the loop
+		m, err = Epoch(ctx, span(r.stage.Epoch(ctx, n), r.Config.Span), nil)
 	} else {
 		m, err = Epoch(ctx, span(r.loader.Epoch(ctx, n), r.Config.Span), func(ctx context.Context, b *loader.Batch) error {
 			took, err := r.consume(ctx, b)
@@ -97,7 +97,7 @@ func (r *Run) Epoch(ctx context.Context, n int) (m result.Measured, err error) {
 	}
 	m.Transfer, m.Compute = transfer, max(0, m.Compute-transfer)
 	if r.Study == result.Profile {
-		m = profiled(m, r.Config.Span, r.stage != nil, r.loader.Stats().Sub(before))
+		m = profiled(m, r.Config.Span, r.loader.Stats().Sub(before))
 	}
 	if r.Study == result.EndToEnd {
 		m.EndToEnd = m.Seconds
@@ -185,22 +185,18 @@ func (d Device) Run(ctx context.Context, samples, bytes int) (transfer float64, 
 	return transfer, sleep(ctx, d.PerBatch+seconds(float64(samples)/d.SamplesPerSecond))
 }
 
-// profiled adds the stages: the waits and copies of the loop, or the uploads of a device, and the work of the workers
-// according to the loader's stats of this epoch. A profile of [result.FirstBatch] ends with the first batch: it leaves
-// out the time until workers have finished their other batches.
-func profiled(m result.Measured, span string, device bool, s loader.Stats) result.Measured {
+// profiled adds the stages: the waits and copies of the loop, and the work of the workers according to the loader's stats
+// of this epoch. A profile of [result.FirstBatch] ends with the first batch: it leaves out the time until workers have
+// finished their other batches.
+func profiled(m result.Measured, span string, s loader.Stats) result.Measured {
 	if span == result.FirstBatch {
 		m.Seconds = m.Waiting + m.Transfer
 	}
 	n := int64(len(m.Waits))
 	m.Stages = []result.Stage{
 		{Name: "loop", Self: max(0, m.Seconds-m.Waiting-m.Transfer), Total: m.Seconds, Calls: 1},
-		{Name: "loop: wait", Self: m.Waiting, Total: m.Waiting, Calls: n},
-	}
-	if device {
-		m.Stages = append(m.Stages, result.Stage{Name: "upload", SelfDevice: m.Transfer, TotalDevice: m.Transfer, Calls: n})
-	} else {
-		m.Stages = append(m.Stages, result.Stage{Name: "loop: copy", Self: m.Transfer, Total: m.Transfer, Calls: n})
+		{Name: "loop: wait", Self: m.Waiting, Total: m.Waiting, Calls: n}, // with a device also for the upload
+		{Name: "loop: copy", Self: m.Transfer, Total: m.Transfer, Calls: n},
 	}
 	var within time.Duration
 	var samples int64

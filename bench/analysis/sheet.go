@@ -77,16 +77,16 @@ func (t *Table) RegretSheet(n int) Sheet {
 // of penstock are wall-clock times, those of PyTorch processor times.
 func StageSheet(m result.Measured) Sheet {
 	list := slices.SortedStableFunc(slices.Values(m.Stages), func(a, b result.Stage) int {
-		return cmp.Compare(b.Self+b.SelfDevice, a.Self+a.SelfDevice)
+		return cmp.Compare(b.Self, a.Self)
 	})
 	all := 1e-12
 	for _, st := range list {
 		all += st.Self
 	}
-	s := Sheet{Head: []string{"name", "self %", "self, ms", "total %", "total, ms", "average, µs", "self device, ms", "device total, ms", "calls"}}
+	s := Sheet{Head: []string{"name", "self %", "self, ms", "total %", "total, ms", "average, µs", "calls"}}
 	for _, st := range list[:min(15, len(list))] {
 		s.Rows = append(s.Rows, []string{st.Name, Digits(100 * st.Self / all), Digits(1000 * st.Self), Digits(100 * st.Total / all), Digits(1000 * st.Total),
-			Digits(1e6 * st.Total / float64(max(st.Calls, 1))), Digits(1000 * st.SelfDevice), Digits(1000 * st.TotalDevice), fmt.Sprint(st.Calls)})
+			Digits(1e6 * st.Total / float64(max(st.Calls, 1))), fmt.Sprint(st.Calls)})
 	}
 	return s
 }

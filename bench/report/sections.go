@@ -190,7 +190,7 @@ func profile(s *section, cells []analysis.Cell) {
 					if i < 0 {
 						return 0
 					}
-					return 1000 * (m.Stages[i].Self + m.Stages[i].SelfDevice)
+					return 1000 * m.Stages[i].Self
 				})
 				if len(p.Categories) < 8 && f.Rounds > 0 {
 					bar.Points = append(bar.Points, point(len(p.Categories), f))

@@ -19,8 +19,7 @@
 //	    "per_item_seconds": 0.0008,
 //	    "allocations": 1200, "allocated_bytes": 96000, "cpu_seconds": 2.9, "data_bytes": 50200000,
 //	    "usage": [{"seconds": 0, "cpu_percent": 12.5, "rss_bytes": 900000000}],
-//	    "stages": [{"name": "decode", "self_seconds": 1.2, "total_seconds": 1.4, "calls": 768,
-//	      "self_device_seconds": 0, "total_device_seconds": 0}]}
+//	    "stages": [{"name": "decode", "self_seconds": 1.2, "total_seconds": 1.4, "calls": 768}]}
 //	}
 //
 // Leave out what was not measured or does not apply. Always required are study, side and date;
@@ -167,10 +166,8 @@ type Usage struct {
 
 // A Stage is a line of a profile.
 type Stage struct {
-	Name        string  `json:"name"`
-	Self        float64 `json:"self_seconds"`  // without the stages that it calls
-	Total       float64 `json:"total_seconds"` // with them
-	Calls       int64   `json:"calls"`
-	SelfDevice  float64 `json:"self_device_seconds,omitempty"`
-	TotalDevice float64 `json:"total_device_seconds,omitempty"`
+	Name  string  `json:"name"`
+	Self  float64 `json:"self_seconds"`  // without the stages that it calls
+	Total float64 `json:"total_seconds"` // with them
+	Calls int64   `json:"calls"`
 }

@@ -45,7 +45,7 @@ type Trace struct {
 	// SampleDone is called by the worker after every attempt to place a sample, or several by one call, whether it
 	// succeeded or not.
 	SampleDone func(s SampleInfo)
-	// SampleFailed is called by the worker for every sample that cannot be placed, before the error policy decides.
+	// SampleFailed is called by the worker for every sample that cannot be placed.
 	SampleFailed func(err *SampleError)
 }
 

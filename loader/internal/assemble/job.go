@@ -52,7 +52,7 @@ type Outcome struct {
 	Failures []*Failure // samples that could not be placed
 	Dropped  int        // samples that a service could not place
 	Err      error      // takes the batch's place
-	Passing  bool       // whether Err may pass: then it ends the loop under any policy
+	Passing  bool       // whether Err may pass: then it ends the loop also with Skip
 }
 
 // A Failure is a sample that could not be placed. Package loader has the error that it becomes.
@@ -72,7 +72,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 type rowFailure struct {
 	*Failure
 	row int
-	may bool // whether the error may pass: then it ends the loop under any policy
+	may bool // whether the error may pass: then it ends the loop also with Skip
 }
 
 // publish opens the rows for claims.

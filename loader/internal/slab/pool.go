@@ -3,7 +3,7 @@
 // out and takes them back, and keeps them and all ragged memory within a budget.
 //
 // It knows nothing of plans and workers, and starts no goroutine. The mutex of a Pool guards which slabs there are and
-// which are free, that of an arena its chunks. A Pool's is not held while the Allocator, which is code of the user, is
+// which are free, that of an arena its chunks. None is held while the Allocator, which is code of the user, is
 // called.
 package slab
 
@@ -44,7 +44,7 @@ type Pool struct {
 	slabs   int
 	free    []*Slab
 	filling int   // slabs that are taken and not delivered
-	out     int   // slabs that are delivered and not given back, or lost to a call that does not return
+	out     int   // slabs that are delivered and not given back
 	refused error // of the Allocator, by which there are no more slabs
 	closed  bool
 }
@@ -78,7 +78,7 @@ func (p *Pool) Len() int {
 // Held is the bytes of all slabs and ragged fields.
 func (p *Pool) Held() int64 { return p.bytes.Load() }
 
-// Out is the number of slabs that are delivered and not given back, or lost.
+// Out is the number of slabs that are delivered and not given back.
 func (p *Pool) Out() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -240,7 +240,7 @@ func (p *Pool) pop() *Slab {
 	return s
 }
 
-// Delivered notes that a slab is delivered, or lost.
+// Delivered notes that a slab is delivered.
 func (p *Pool) Delivered(s *Slab) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -93,43 +93,6 @@ func TestBoolsAreZeroOrOneInMemory(t *testing.T) {
 	}
 }
 
-// TestRecordsThatFollowEachOtherAreReadTogether compares batches with single samples.
-func TestRecordsThatFollowEachOtherAreReadTogether(t *testing.T) {
-	const n = 500
-	data := make([]byte, n*3*2)
-	for i := range data {
-		data[i] = byte(i * 7)
-	}
-	fsys := &datatest.CountedFS{MapFS: fstest.MapFS{"x.npy": {Data: npyFile(">f2", "500, 3", data)}}}
-	ds, err := npy.Open(fsys, "x.npy", "x", npy.MaxBytes(100))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := datatest.Bytes(t, ds, "x")
-	r, err := ds.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	indices := []int{3, 4, 5, 6, 100, 99, 98, 0, 1, 499, 7, 7, 8}
-	batch := datatest.NewSlots(len(indices), ds.Spec())
-	fsys.Reads = 0
-	if err := r.(dataset.BatchReader).PlaceBatch(t.Context(), indices, batch); err != nil {
-		t.Fatal(err)
-	}
-	for k, i := range indices {
-		if got, want := batch[k].Cell(0).Bytes(), want[12*i:][:12]; !bytes.Equal(got, want) {
-			t.Errorf("sample %d: % x, want % x", i, got, want)
-		}
-	}
-	if got, want := fsys.Reads, 8; got != want {
-		t.Errorf("%d reads, want %d", got, want)
-	}
-	if err := r.(dataset.BatchReader).PlaceBatch(t.Context(), []int{498, 499, 500}, batch[:3]); err == nil {
-		t.Error("sample 500 of 500 was placed")
-	}
-}
-
 func TestArraysPlaceWithoutAllocation(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/x.npy", npyFile(">f4", "100, 50", make([]byte, 100*200)), 0o666); err != nil {

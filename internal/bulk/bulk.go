@@ -5,7 +5,6 @@ package bulk
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"math/bits"
@@ -46,19 +45,6 @@ func Size(element int, sizes []int) (n int64, ok bool) {
 		product = low
 	}
 	return int64(product), product <= math.MaxInt-Align
-}
-
-// Load reads the data that a header promises: read gets their size in bytes. More than limit bytes are an error that names the
-// field of the header, before anything is read. A limit of 0 means no limit.
-func Load(header interface{ Bytes() (int64, error) }, field string, limit int64, read func(size int64) ([]byte, error)) ([]byte, error) {
-	n, err := header.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	if limit > 0 && n > limit {
-		return nil, fmt.Errorf("%s: %d bytes of data, the limit is %d", field, n, limit)
-	}
-	return read(n)
 }
 
 // A Buffer is filled from its beginning to its end by one reader after the other.

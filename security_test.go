@@ -77,7 +77,6 @@ var trusted = map[string]string{
 	"dataset/volume/internal/nifti":     "a header has 540 bytes at most, and package array reads the values",
 	"loader/serve":                      "encodes",
 	"dataset/packed":                    "numbers are compared with the size of the file",
-	"dataset/shards/internal/writing":   "encodes",
 	"dataset/stream":                    "files of a spool have at most 1 MiB of JSON, and tables are compared with their size",
 	"gpu/selftest":                      "reads what it has written itself",
 	"internal/codec/blockcode":          "decodes into blocks that the caller has, and reads each byte once",

@@ -4,20 +4,24 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/journal"
 	"github.com/penstock-go/penstock/internal/npy"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // A TarWriter writes shards for [WebDataset] step by step. If the program is killed, the
@@ -28,7 +32,22 @@ import (
 // Samples have indices in a source. They are appended in the order of the indices, but
 // some may be left out. Only one TarWriter at a time may write a path, and only one
 // goroutine at a time may use it.
-type TarWriter struct{ w *writing.Writer }
+type TarWriter struct {
+	path     string
+	spec     dataset.Spec
+	config   tarConfig
+	sample   tarSample
+	name     files.Pattern
+	log      *journal.Log // the samples of the shard that is being written
+	finished []string     // notes about the shards that are complete: "shard <next> <bytes>"
+	begun    bool         // whether all complete shards are known: notes are about samples from then on
+	next     int          // in the source
+	err      error        // of writing, after which nothing more is written
+	done     bool
+}
+
+// noteEvery is how many bytes may be lost.
+const noteEvery = 4 << 20
 
 // A TarOption changes what [CreateTar] and [WriteTar] do. The zero TarOption sets nothing.
 type TarOption struct{ set func(*tarConfig) }
@@ -74,25 +93,35 @@ func CreateTar(ctx context.Context, path string, spec dataset.Spec, columns []Co
 	if err != nil {
 		return nil, fmt.Errorf("shards: write %s: %w", path, err)
 	}
-	config := writing.Config{Package: "shards", Path: path, Spec: spec, Limit: c.limit, Format: &tarSample{columns: list, keys: c.keys}}
+	w := &TarWriter{path: path, spec: spec, config: c, sample: tarSample{columns: list, keys: c.keys}}
+	var ok bool
+	if w.name, ok = files.ParsePattern(filepath.Clean(path)); !ok {
+		return nil, fmt.Errorf("shards: write %s: want a path with the number of the shard, such as train-%%06d", path)
+	}
+	if c.limit < 1 {
+		return nil, fmt.Errorf("shards: MaxShardBytes(%d): want 1 or more", c.limit)
+	}
 	described := []string{"tar", c.source}
 	for _, c := range list {
-		config.Columns = append(config.Columns, c.field)
-		described = append(described, c.field.Name, c.extension)
+		described = append(described, c.field.String(), c.extension)
 	}
-	config.Options = fmt.Sprintf("%q", described)
-	w, err := writing.New(ctx, config)
+	text, err := json.Marshal([]any{spec.String(), described, c.limit})
+	if err == nil {
+		w.log, err = journal.Open(ctx, path, fmt.Sprintf("shards 3 %x", sha256.Sum256(text)), w.ready, w.restore)
+	}
 	if err != nil {
-		return nil, err
+		return nil, w.wrote(err)
 	}
-	return &TarWriter{w}, nil
+	if w.next > 0 {
+		w.sample.last = c.keys(w.next - 1)
+	}
+	return w, nil
 }
 
-// WriteTar writes all samples of ds as shards for [WebDataset], as [CreateTar] does. If it
-// is interrupted, the next call continues. Random transforms draw the numbers of seed 0 and
-// epoch 0. It reads the samples one by one: with a loader, [TarWriter.AppendBatch] writes
-// what several workers make.
-func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Column, options ...TarOption) error {
+// WriteTar writes all samples of ds, as [CreateTar] does. If it is interrupted, the next call
+// continues. Random transforms draw the numbers of seed 0 and epoch 0. It reads the samples
+// one by one: with a loader, [TarWriter.AppendBatch] writes what several workers make.
+func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Column, options ...TarOption) (err error) {
 	if ds == nil {
 		return fmt.Errorf("shards: write %s: the dataset is nil", path)
 	}
@@ -103,14 +132,40 @@ func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Co
 	if err != nil {
 		return err
 	}
-	return w.w.AppendAll(ctx, ds)
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if w.next > ds.Len() {
+		return w.wrote(fmt.Errorf("the journal has %d samples, the dataset %d", w.next, ds.Len()))
+	}
+	r, err := ds.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	slot := dataset.NewSlot(w.spec...)
+	cells := make([][]byte, len(w.sample.columns))
+	for i := w.next; i < ds.Len(); i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		slots.Slot(slot).Draw().Reset(0, 0, int64(i))
+		if err := r.Place(ctx, i, slot); err != nil {
+			return w.wrote(fmt.Errorf("sample %d (%s): %w", i, dataset.Name(ds, i), err))
+		}
+		for k, c := range w.sample.columns {
+			cells[k] = slot.Cell(w.spec.Index(c.field.Name)).Bytes()
+		}
+		if err := w.append(i, cells); err != nil {
+			return err
+		}
+	}
+	return w.Finish()
 }
 
 // Next is the index after that of the last sample that was appended.
-func (w *TarWriter) Next() int { return w.w.Next() }
+func (w *TarWriter) Next() int { return w.next }
 
 // Shards is the number of shards that are complete.
-func (w *TarWriter) Shards() int { return w.w.Shards() }
+func (w *TarWriter) Shards() int { return len(w.finished) }
 
 // AppendBatch writes a batch of samples. indices are their indices in the source, which
 // must increase. When it returns, the samples survive a kill of the program, but not a
@@ -123,14 +178,192 @@ func (w *TarWriter) Shards() int { return w.w.Shards() }
 //	from.Draw = w.Next()
 //	for batch, err := range l.From(ctx, from, 1) {
 func (w *TarWriter) AppendBatch(indices []int, b dataset.Batch) error {
-	return w.w.AppendBatch(indices, b)
+	if w.err != nil {
+		return w.err
+	}
+	if b.Spec().String() != w.spec.String() {
+		return w.wrote(fmt.Errorf("a batch of %v, want %v", b.Spec(), w.spec))
+	}
+	var fields []dataset.Field
+	for _, c := range w.sample.columns {
+		fields = append(fields, c.field)
+	}
+	rows, err := journal.Rows(b, fields, len(indices))
+	if err != nil {
+		return w.wrote(err)
+	}
+	cells := make([][]byte, len(rows))
+	for row, index := range indices {
+		for k := range rows {
+			cells[k] = rows[k](row)
+		}
+		if err := w.append(index, cells); err != nil {
+			return err
+		}
+	}
+	return w.note()
 }
 
-// Finish completes the last shard, removes the journal and closes the TarWriter.
-func (w *TarWriter) Finish() error { return w.w.Finish() }
+// append writes a sample. cells has the value of every column.
+func (w *TarWriter) append(index int, cells [][]byte) error {
+	if w.err != nil {
+		return w.err
+	}
+	if index < w.next {
+		return w.wrote(fmt.Errorf("sample %d: indices must increase, the last one was %d", index, w.next-1))
+	}
+	data, err := w.sample.encode(index, cells)
+	if err != nil {
+		return w.wrote(fmt.Errorf("sample %d: %w", index, err))
+	}
+	if size := w.log.Size(); size > 0 && size+int64(len(data))+tarEnd > w.config.limit {
+		if err := w.finishShard(); err != nil {
+			w.err = w.wrote(err)
+			return w.err
+		}
+	}
+	if _, err := w.log.Write(data); err != nil {
+		w.err = w.wrote(err)
+		return w.err
+	}
+	w.next = index + 1
+	if w.log.Pending() >= noteEvery {
+		return w.note()
+	}
+	return nil
+}
 
-// Close closes the files. If the TarWriter is not finished, the next one continues.
-func (w *TarWriter) Close() error { return w.w.Close() }
+// note makes what was appended survive a kill of the program.
+func (w *TarWriter) note() error {
+	if w.log.Pending() == 0 {
+		return nil
+	}
+	w.log.Note("%d", w.next)
+	if err := w.log.Flush(); err != nil {
+		w.err = w.wrote(err)
+	}
+	return w.err
+}
+
+// finishShard completes the part and begins another one. The journal calls it a shard
+// before it has its name.
+func (w *TarWriter) finishShard() error {
+	part, err := w.log.Part()
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(make([]byte, tarEnd))
+	if err := errors.Join(err, part.Sync()); err != nil {
+		return err
+	}
+	size := w.log.Size() + tarEnd
+	w.finished = append(w.finished, fmt.Sprintf("shard %d %d", w.next, size))
+	return w.log.Restart(w.finished, func() error {
+		return os.Rename(w.path+".part", w.shardPath(len(w.finished)-1))
+	})
+}
+
+// Finish completes the last shard, removes the journal and closes the Writer.
+func (w *TarWriter) Finish() error {
+	if w.err != nil {
+		return w.err
+	}
+	var err error
+	if w.log.Size() > 0 {
+		err = w.finishShard()
+	}
+	if err == nil {
+		err = w.log.Remove()
+	}
+	if err != nil {
+		w.err = w.wrote(err)
+		return errors.Join(w.err, w.log.Close())
+	}
+	w.done = true
+	w.err = fmt.Errorf("shards: write %s: finished", w.path)
+	return nil
+}
+
+// Close closes the files. If the Writer is not finished, the next one continues.
+func (w *TarWriter) Close() error {
+	if w.done {
+		return nil
+	}
+	var err error
+	if w.err == nil {
+		err = w.note()
+		w.err = fmt.Errorf("shards: write %s: closed", w.path)
+	}
+	if e := w.log.Close(); e != nil {
+		err = errors.Join(err, w.wrote(e))
+	}
+	return err
+}
+
+// restore reads a note: "shard <next> <bytes>" of a complete shard, or "<next>" of some samples.
+func (w *TarWriter) restore(n journal.Note) bool {
+	var next int
+	var size int64
+	if _, err := fmt.Sscanf(n.Text, "shard %d %d", &next, &size); err == nil {
+		if n.Bytes > 0 || w.begun || next <= w.next {
+			return false
+		}
+		w.finished = append(w.finished, n.Text)
+	} else if _, err := fmt.Sscanf(n.Text, "%d", &next); err != nil || n.Bytes == 0 || next <= w.next {
+		return false
+	}
+	w.next = next
+	return true
+}
+
+// ready gives the last complete shard its name, if the program was killed before that, looks for
+// the others, and refuses files with names of shards that are still to be written.
+func (w *TarWriter) ready() error {
+	w.begun = true
+	for k, note := range w.finished {
+		var next int
+		var want int64
+		if _, err := fmt.Sscanf(note, "shard %d %d", &next, &want); err != nil {
+			return err
+		}
+		info, err := os.Stat(w.shardPath(k))
+		if errors.Is(err, os.ErrNotExist) && k == len(w.finished)-1 {
+			complete := w.path + ".part"
+			if info, err = os.Stat(complete); err == nil && info.Size() == want {
+				err = os.Rename(complete, w.shardPath(k))
+				journal.SyncFolder(complete)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if info.Size() != want {
+			return fmt.Errorf("%s has %d bytes, %d were written", w.shardPath(k), info.Size(), want)
+		}
+	}
+	dir := filepath.Dir(w.path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if k, ok := w.name.Number(filepath.Join(dir, e.Name())); ok && k >= int64(len(w.finished)) {
+			return fmt.Errorf("%s exists already, and there is no journal that has it: remove it first", e.Name())
+		}
+	}
+	return nil
+}
+
+func (w *TarWriter) shardPath(k int) string { return w.name.Name(int64(k)) }
+
+// wrote adds the path to an error.
+func (w *TarWriter) wrote(err error) error {
+	name := w.path
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		name = e.Path
+	}
+	return fmt.Errorf("shards: write %s: %w", name, files.Cause(err))
+}
 
 // A Column says in which file of a sample a field is written: its name is the sample's key,
 // a dot, and the extension.
@@ -189,27 +422,11 @@ type tarSample struct {
 	value   []byte
 }
 
-func (t *tarSample) Resume(next int) {
-	if next > 0 {
-		t.last = t.keys(next - 1)
-	}
-}
-
-func (t *tarSample) Overhead() int64 { return tarEnd }
-
-func (t *tarSample) Complete(path string) string { return path + ".part" }
-
 // tarEnd is how many zeros follow the last file.
 const tarEnd = 2 * files.TarBlock
 
-// Finish writes the zeros at the end.
-func (t *tarSample) Finish(part *os.File, size int64, _ string) (int64, error) {
-	_, err := part.Write(make([]byte, tarEnd))
-	return size + tarEnd, errors.Join(err, part.Sync())
-}
-
-// Encode makes the files of a sample.
-func (t *tarSample) Encode(index int, cells [][]byte) ([]byte, error) {
+// encode makes the files of a sample. They are valid until the next call.
+func (t *tarSample) encode(index int, cells [][]byte) ([]byte, error) {
 	key := t.keys(index)
 	base := path.Base(key)
 	if key == "" || key == t.last || strings.HasSuffix(key, "/") || strings.Contains(base, ".") || isMeta([]byte(key)) {

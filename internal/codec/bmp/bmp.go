@@ -1,7 +1,6 @@
 // Package bmp decodes Windows and OS/2 bitmaps to the pixels of Pillow's
-// convert("RGB"). It reads 1, 4 and 8 bits per pixel with a palette, plain or as runs
-// (RLE4, RLE8), and 16, 24 and 32 bits, also with the masks (BITFIELDS) that Pillow
-// reads. Alpha is dropped, not blended.
+// convert("RGB"). It reads 1, 4 and 8 bits per pixel with a palette, and 16, 24 and 32 bits,
+// also with the masks (BITFIELDS) that Pillow reads. Alpha is dropped, not blended.
 //
 // A file that Pillow refuses is an error. A file that Pillow misreads is an error that
 // wraps errors.ErrUnsupported.
@@ -26,10 +25,8 @@ type Decoder struct {
 	w, h    int
 	topDown bool
 	bits    int
-	at      int // offset of the first row, or of the runs
+	at      int // offset of the first row
 	stride  int
-	runs    bool
-	four    bool   // the runs have 4 bits per pixel
 	layout  layout // of 16 bits or more
 	palette [256][3]uint8
 }
@@ -40,12 +37,8 @@ const longest = 1 << 24
 // The values of the header's compression field.
 const (
 	plain     = 0
-	rle8      = 1
-	rle4      = 2
 	bitFields = 3
 )
-
-var compressions = map[uint32]string{4: "JPEG, or RLE24 of OS/2", 5: "PNG", 6: "BITFIELDS with alpha"}
 
 // A header holds fields of the file's header.
 type header struct {
@@ -85,8 +78,6 @@ func (d *Decoder) header(data []byte) error {
 	}
 	d.bits = h.bits
 	d.stride = (d.w*h.bits + 31) / 32 * 4
-	d.four = h.compression == rle4
-	d.runs = d.four || h.compression == rle8
 	d.at = int(min(binary.LittleEndian.Uint32(data[10:]), 1<<30))
 	if h.bits > 8 {
 		if d.layout, err = h.layout(); err != nil {
@@ -99,9 +90,6 @@ func (d *Decoder) header(data []byte) error {
 	}
 	if err := d.readPalette(data, h); err != nil {
 		return err
-	}
-	if d.runs {
-		return d.checkRuns(data)
 	}
 	return d.checkRows(data)
 }
@@ -145,14 +133,10 @@ func (d *Decoder) info(data []byte) (h header, err error) {
 	}
 	switch h.compression {
 	case plain:
-	case rle8, rle4:
-		if h.bits > 8 {
-			return h, unsupported("runs of %d bits per pixel", h.bits)
-		}
 	case bitFields:
 		return h, h.readMasks(data)
 	default:
-		return h, unsupported("compression %d (%s)", h.compression, compressions[h.compression])
+		return h, unsupported("compression %d", h.compression)
 	}
 	return h, nil
 }
@@ -210,8 +194,8 @@ func (d *Decoder) readPalette(data []byte, h header) error {
 	// For such palettes Pillow reads pixels of 1 bit or 8 bits, and ignores the bits in
 	// the header.
 	switch {
-	case grays && n == 2 && (h.bits != 1 || d.runs):
-		return unsupported("%d bits per pixel with a palette of black and white, or runs of black and white,", h.bits)
+	case grays && n == 2 && h.bits != 1:
+		return unsupported("%d bits per pixel with a palette of black and white", h.bits)
 	case grays && n != 2 && h.bits != 8:
 		return unsupported("%d bits per pixel with a palette of the greys 0, 1, 2 and so on", h.bits)
 	}
@@ -258,9 +242,6 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 		return nil
 	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
 		return errRoom
-	case d.runs:
-		d.decodeRuns(dst, stride, window)
-		return nil
 	}
 	for y := window.Min.Y; y < window.Max.Y; y++ {
 		from := y

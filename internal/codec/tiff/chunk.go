@@ -48,7 +48,7 @@ func (d *Decoder) pixels(to *target, part image.Rectangle, y int) []byte {
 func (d *Decoder) samplesOf(i int) ([]byte, error) {
 	p := &d.stored
 	size := p.chunkBytes(i)
-	if p.compression == none && !p.planes && !p.reversed {
+	if p.compression == none && !p.planes {
 		from, to, err := p.extent(d.data, 0, i)
 		return d.data[from:to], err
 	}
@@ -60,7 +60,7 @@ func (d *Decoder) samplesOf(i int) ([]byte, error) {
 		}
 		dst := d.chunk[plane*size:][:size]
 		if p.compression == none {
-			reverse(dst, src, p.reversed)
+			copy(dst, src)
 			continue
 		}
 		if err := d.decompress(dst, src); err != nil {

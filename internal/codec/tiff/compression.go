@@ -21,11 +21,11 @@ const (
 	fax3         compression = 3
 	fax4         compression = 4
 	lzwCodes     compression = 5
-	oldJPEG      compression = 6
 	newJPEG      compression = 7
 	deflate      compression = 8
 	packBits     compression = 32773
 	pixarDeflate compression = 32946
+	zstd         compression = 50000
 	added        compression = -1 // that of a Codec
 )
 
@@ -37,28 +37,16 @@ type Codec struct {
 	Decompress func(dst, src []byte) error
 }
 
-// names are the names of compressions that are not read.
-var names = map[compression]string{
-	oldJPEG: "old-style JPEG",
-	2:       "rows of a fax", 32771: "rows of a fax",
-	9: "JBIG", 10: "JBIG",
-	32766: "NeXT runs", 32809: "ThunderScan", 32895: "IT8 CT", 32896: "IT8 LW", 32897: "IT8 MP", 32898: "IT8 BL",
-	32908: "Pixar film", 32909: "Pixar log", 32947: "Kodak DCS", 34661: "JBIG", 34676: "SGI log", 34677: "SGI log of 24 bits",
-	34712: "JPEG 2000", 34887: "LERC", 34892: "lossy JPEG of DNG", 34925: "LZMA",
-	50000: "zstd; package transform/zstd adds it", 50001: "WebP", 50002: "JPEG XL", 52546: "JPEG XL",
-}
-
 // check is the error of a compression that is not read.
 func (c compression) check() error {
 	switch c {
 	case none, packBits, lzwCodes, deflate, pixarDeflate, fax3, fax4, newJPEG, added:
 		return nil
 	}
-	name := names[c]
-	if name == "" {
-		name = "unknown"
+	if c == zstd {
+		return unsupported("compression %d (zstd; package transform/zstd adds it)", int(c))
 	}
-	return unsupported("compression %d (%s)", int(c), name)
+	return unsupported("compression %d", int(c))
 }
 
 // read reads the fields that belong to a compression.
@@ -87,8 +75,8 @@ func (c compression) read(p *storedImage, d *directory) error {
 		if p.bits != 8 {
 			return unsupported("JPEG of %d bits per sample", p.bits)
 		}
-		if p.planes && p.photometric == ycbcrPhoto {
-			return unsupported("JPEG of YCbCr in planes")
+		if p.planes {
+			return unsupported("JPEG in planes")
 		}
 		tables, err := d.field(jpegTables)
 		if err != nil {

@@ -35,7 +35,6 @@ const (
 	sampleFormat    tag = 339
 	jpegTables      tag = 347
 	xmpTag          tag = 700
-	windowsMedia    tag = 0xbc01
 )
 
 // sizes are the sizes in bytes of the types of values. 0 means that there is no such

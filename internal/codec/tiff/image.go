@@ -17,7 +17,6 @@ type storedImage struct {
 	samples     int  // per pixel, as stored
 	bands       int  // how many of them are needed, from the first on
 	alpha       bool // the fourth sample is alpha, and the others are premultiplied
-	unnamed     bool // the file does not say what the fourth sample is
 	planes      bool // samples are stored in planes, one per band
 	reversed    bool // the first bit of a byte is the lowest
 	high        bool // the first byte of a number is the highest
@@ -43,15 +42,12 @@ type kind uint8
 const (
 	indices kind = iota // indices into a palette, or grey levels, of 1 to 8 bits
 	gray8               // may have other samples after it
-	gray12
 	gray16
 	signed16
 	signed32
 	float32s
 	colours8
 	colours16
-	inks8
-	inks16
 )
 
 // The values of the photometric field that Pillow knows.
@@ -65,9 +61,6 @@ const (
 )
 
 func (p *storedImage) read(d *directory) (err error) {
-	if v, err := d.field(windowsMedia); err != nil || v.len() > 0 {
-		return unsupported("Windows Media Photo")
-	}
 	must := func(t tag, byDefault int) (v int) {
 		if err == nil {
 			v, err = d.uint(t, byDefault)
@@ -96,8 +89,8 @@ func (p *storedImage) read(d *directory) (err error) {
 	if planar != 1 && planar != 2 {
 		return fmt.Errorf("planar configuration %d", planar)
 	}
-	if fill != 1 && fill != 2 {
-		return fmt.Errorf("fill order %d", fill)
+	if fax := p.compression == fax3 || p.compression == fax4; fill != 1 && (fill != 2 || !fax) {
+		return unsupported("fill order %d", fill)
 	}
 	p.reversed = fill == 2
 	p.high = d.order.String() == "BigEndian"
@@ -110,31 +103,11 @@ func (p *storedImage) read(d *directory) (err error) {
 	if err := p.readChunks(d); err != nil {
 		return err
 	}
-	if !p.asStored {
-		if err := p.checkMisread(planar == 2); err != nil {
-			return err
-		}
-	}
 	return p.compression.read(p, d)
 }
 
 // longest is the limit of pixels in a row or column.
 const longest = 1 << 24
-
-// readPalette sets the pixel of every index.
-func (d *Decoder) readPalette(dir *directory) error {
-	if err := d.readColours(dir); err != nil {
-		return err
-	}
-	if d.stored.bits == 1 {
-		for v := range d.bits {
-			for i := range 8 {
-				put(d.bits[v][4*i:], d.palette[v>>(7-i)&1])
-			}
-		}
-	}
-	return nil
-}
 
 // readColours sets the palette. Its colours are the upper 8 bits of the field's
 // values. Without a palette in the file they are grey levels.

@@ -3,19 +3,7 @@ package tiff
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 )
-
-// reverse copies bytes. If reversed, it reverses the bits of each.
-func reverse(dst, src []byte, reversed bool) {
-	if !reversed {
-		copy(dst, src)
-		return
-	}
-	for i, b := range src[:len(dst)] {
-		dst[i] = bits.Reverse8(b)
-	}
-}
 
 // convert writes len(dst)/4 pixels of a row of interleaved samples, from pixel x on.
 // Source: Pillow's Unpack.c and Convert.c.
@@ -34,10 +22,6 @@ func (d *Decoder) convert(dst, src []byte, x int) {
 		convertColours(dst, src[x*step:], step, 1, 0, p.alpha)
 	case colours16:
 		convertColours(dst, src[2*x*step:], 2*step, 2, btoi(!p.high), p.alpha)
-	case inks8:
-		convertInks(dst, src[x*step:], step, 1, 0)
-	case inks16:
-		convertInks(dst, src[2*x*step:], 2*step, 2, btoi(!p.high))
 	default:
 		for i := 0; i < len(dst); i += 4 {
 			v := p.level(src, x)
@@ -55,12 +39,6 @@ func (p *storedImage) level(src []byte, x int) uint8 {
 		order = binary.BigEndian
 	}
 	switch p.kind {
-	case gray12:
-		at := x / 2 * 3
-		if x%2 == 0 {
-			return cut(int32(src[at])<<4 | int32(src[at+1])>>4)
-		}
-		return cut(int32(src[at+1])&15<<8 | int32(src[at+2]))
 	case gray16:
 		return cut(int32(order.Uint16(src[2*x:])))
 	case signed16:
@@ -91,12 +69,6 @@ func (d *Decoder) convertIndices(dst, src []byte, x, step int) {
 	}
 	each, mask := 8/b, byte(1<<b-1)
 	for len(dst) > 0 {
-		if x%each == 0 && len(dst) >= 32 && b == 1 {
-			copy(dst[:32], d.bits[src[x/8]][:])
-			dst = dst[32:]
-			x += 8
-			continue
-		}
 		put(dst, d.palette[src[x/each]>>(8-b-x%each*b)&mask])
 		dst = dst[4:]
 		x++
@@ -107,13 +79,6 @@ func convertGray(dst, src []byte, step int, invert bool) {
 	var flip uint8
 	if invert {
 		flip = 255
-	}
-	if step == 1 {
-		for i, v := range src[:len(dst)/4] {
-			v ^= flip
-			put(dst[4*i:], [3]uint8{v, v, v})
-		}
-		return
 	}
 	for i := 0; i < len(dst); i += 4 {
 		v := src[i/4*step] ^ flip
@@ -171,20 +136,6 @@ func divide(v uint8, alpha int) uint8 {
 		return 0
 	}
 	return uint8(min(255, int(v)*255/alpha))
-}
-
-// convertInks is convert for CMYK, as in Pillow: (255 - ink) times (255 - black),
-// divided by 255 and rounded.
-func convertInks(dst, src []byte, step, size, high int) {
-	for i := 0; i < len(dst); i += 4 {
-		at := i/4*step + high
-		left := 255 - int(src[at+3*size])
-		for c := range 3 {
-			v := int(src[at+c*size])*left + 128
-			dst[i+c] = uint8(left - (v>>8+v)>>8)
-		}
-		dst[i+3] = 255
-	}
 }
 
 func put(dst []byte, c [3]uint8) {

@@ -40,33 +40,8 @@ func (d *Decoder) predict(chunk []byte) {
 }
 
 func sumBytes(row []byte, step int) {
-	switch step {
-	case 1:
-		var a byte
-		for i, v := range row {
-			a += v
-			row[i] = a
-		}
-	case 3:
-		var a, b, c byte
-		for ; len(row) >= 3; row = row[3:] {
-			a += row[0]
-			b += row[1]
-			c += row[2]
-			row[0], row[1], row[2] = a, b, c
-		}
-	case 4:
-		var sum uint32 // four sums of a byte each
-		const even, odd = 0x00ff00ff, 0xff00ff00
-		for ; len(row) >= 4; row = row[4:] {
-			v := binary.LittleEndian.Uint32(row)
-			sum = (sum&even+v&even)&even | (sum&odd+v&odd)&odd
-			binary.LittleEndian.PutUint32(row, sum)
-		}
-	default:
-		for i := step; i < len(row); i++ {
-			row[i] += row[i-step]
-		}
+	for i := step; i < len(row); i++ {
+		row[i] += row[i-step]
 	}
 }
 
@@ -74,9 +49,7 @@ func sumBytes(row []byte, step int) {
 // numbers first, then their second bytes, and so on, and each byte is a difference to
 // an earlier one. The result has the file's order of bytes.
 func (d *Decoder) predictFloats(row []byte, step int) {
-	for i := step; i < len(row); i++ {
-		row[i] += row[i-step]
-	}
+	sumBytes(row, step)
 	copy(d.row, row)
 	n := len(row) / 4
 	for i := range n {

@@ -50,27 +50,20 @@ func (p *storedImage) readSamples(d *directory, separate bool) error {
 	}
 	s.bits = s.bits[:min(len(s.bits), p.bands)]
 	p.bits = s.bits[0]
-	if name := photometrics[p.photometric]; name != "" {
-		return unsupported("colours of photometric interpretation %d (%s)", p.photometric, name)
-	}
 	if p.photometric == ycbcrPhoto && p.compression != newJPEG {
 		return unsupported("YCbCr without JPEG compression")
 	}
 	if !alike(s.bits, p.bits) || len(s.bits) < p.bands || !s.settle() {
-		return unsupported("photometric interpretation %d, %d samples of %v bits, extra samples %v, sample format %d, fill order %d, byte order %v",
-			p.photometric, p.samples, s.bits, s.extra, s.format, 1+btoi(p.reversed), d.order)
+		return unsupported("photometric interpretation %d, %d samples of %v bits, extra samples %v, sample format %d, byte order %v",
+			p.photometric, p.samples, s.bits, s.extra, s.format, d.order)
 	}
-	p.unnamed = p.photometric == rgb && p.bands == 4 && len(s.extra) == 0
+	// To libtiff, a sample that the file does not describe has no meaning. Pillow
+	// takes such a sample for alpha, and the others for premultiplied, if it decompresses planes.
+	p.alpha = p.alpha || p.planes && p.compression != none && p.photometric == rgb && p.bands == 4 && len(s.extra) == 0
 	if p.planes && p.bands > 1 && p.bits < 8 {
 		return unsupported("planes of %d bits per sample", p.bits)
 	}
 	return nil
-}
-
-// photometrics are the names of photometric interpretations that are not read.
-var photometrics = map[int]string{
-	4: "a mask", 8: "CIE L*a*b*", 9: "ICC L*a*b*", 10: "ITU L*a*b*",
-	32803: "a sensor's colour filters", 32844: "LogL", 32845: "LogLuv", 34892: "a sensor's linear values", 51177: "depth",
 }
 
 func btoi(b bool) int {
@@ -91,7 +84,7 @@ type sampling struct {
 func (s *sampling) settle() bool {
 	p := s.storedImage
 	bits := p.bits
-	plain := s.format == 1 && (!p.reversed || bits <= 8 && len(s.bits) == 1)
+	plain := s.format == 1
 	switch p.photometric {
 	case whiteIsZero, blackIsZero:
 		if len(s.bits) == 2 {
@@ -109,13 +102,6 @@ func (s *sampling) settle() bool {
 		case len(s.bits) == 2 && len(s.extra) == 1:
 			return plain && bits == 8 && (s.extra[0] == 0 || s.extra[0] == 2)
 		}
-	case separated:
-		p.kind = inks8
-		if bits == 16 {
-			p.kind = inks16
-			return plain && len(s.bits) == 4 && len(s.extra) == 0
-		}
-		return plain && bits == 8 && len(s.bits) == 4+len(s.extra) && alike(s.extra, 0)
 	case ycbcrPhoto:
 		p.kind = colours8 // the JPEG decoder converts to RGB
 		return plain && bits == 8 && len(s.extra) == 0 && len(s.bits) == 3
@@ -135,27 +121,24 @@ func (s *sampling) settleGray(plain bool) bool {
 		return plain
 	case 8:
 		p.kind = gray8
-		return plain || s.format == 2 && black && !p.reversed
-	case 12:
-		p.kind = gray12
-		return plain && black && !p.high
+		return plain || s.format == 2 && black
 	case 16:
 		p.kind = gray16
 		if s.format == 2 {
 			p.kind = signed16
-			return black && !p.reversed
+			return black
 		}
-		return s.format == 1 && (black || !p.high && !p.reversed) && !(p.high && p.reversed)
+		return s.format == 1 && (black || !p.high)
 	case 32:
 		p.kind = signed32
 		switch s.format {
 		case 1:
-			return black && !p.high && !p.reversed
+			return black && !p.high
 		case 2:
-			return black && !p.reversed
+			return black
 		case 3:
 			p.kind = float32s
-			return !p.reversed
+			return true
 		}
 	}
 	return false
@@ -174,8 +157,8 @@ func (s *sampling) settleColours() bool {
 	case s.format != 1 || p.bits != 8 && p.bits != 16:
 		return false
 	case more == 0 && len(s.extra) == 0:
-		return !p.reversed || p.bits == 8
-	case p.reversed || more < 1 || more > 1 && p.bits == 16:
+		return true
+	case more < 1 || more > 1 && p.bits == 16:
 		return false
 	case more == 1 && len(s.extra) == 0:
 		return true
@@ -183,35 +166,5 @@ func (s *sampling) settleColours() bool {
 		return false
 	}
 	p.alpha = s.extra[0] == 1
-	return s.extra[0] <= 2 || s.extra[0] == 999 && more == 1 && p.bits == 8 // Corel Draw 10
-}
-
-// checkMisread refuses images that Pillow reads as something that they are not.
-func (p *storedImage) checkMisread(separate bool) error {
-	if p.compression != none {
-		if p.high && (p.kind == signed16 || p.kind == signed32 || p.kind == float32s) {
-			return unsupported("compressed numbers of %d bits whose highest byte comes first (Pillow swaps the bytes)", p.bits)
-		}
-		// To libtiff, a sample that the file does not describe has no meaning. Pillow
-		// takes such a sample for alpha, and the others for premultiplied.
-		p.alpha = p.alpha || p.planes && p.unnamed
-		return nil
-	}
-	switch {
-	case p.offsets.len() > p.across*p.down*p.parts() && p.across*p.down > 1:
-		return unsupported("%d %ss for %d×%d pixels (Pillow writes the last ones over the first)", p.offsets.len(), p.chunkName(), p.w, p.h)
-	case !separate:
-		return nil
-	}
-	// For planes Pillow uses the first letter of the mode that it would use for pixels.
-	bytes := p.bits == 8 && !p.reversed
-	switch {
-	case p.bands == 1 && (bytes && !p.invert && (p.kind == gray8 || p.kind == indices) || p.bits == 32 && !p.high):
-		return nil
-	case bytes && p.kind == inks8 && p.bands == 4:
-		return nil
-	case bytes && p.kind == colours8 && !p.alpha && p.bands <= 4 && (!p.unnamed || p.w%p.chunkW == 0):
-		return nil
-	}
-	return unsupported("uncompressed planes of %d samples of %d bits (Pillow misreads them)", p.bands, p.bits)
+	return s.extra[0] <= 2
 }

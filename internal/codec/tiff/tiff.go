@@ -4,13 +4,12 @@
 //
 // Alpha is dropped, not blended. Premultiplied samples are divided by it first. Grey
 // samples of more than 8 bits are limited to the range 0 to 255, and colour samples
-// lose their lower bits. Both orders of bytes and of bits (FillOrder), strips, tiles
-// and planes are read.
+// lose their lower bits. Both orders of bytes, strips, tiles and planes are read.
 //
-// A file that Pillow refuses is an error, or is read as libtiff reads it. A file that
-// Pillow misreads is an error that wraps errors.ErrUnsupported. So are CIE L*a*b*, YCbCr
-// without JPEG, fax compression of rows and of Group 3 in two dimensions, and WebP, which are not
-// implemented.
+// A file that Pillow refuses is an error, or is read as libtiff reads it, and one that Pillow misreads
+// is read as the format says. Other colours than grey, RGB, palettes and YCbCr in JPEG, other
+// compressions than those in compression.go, 12 bits per sample, planes in JPEG, and reversed bits
+// (FillOrder) other than of a fax are errors that wrap errors.ErrUnsupported.
 package tiff
 
 import (
@@ -46,7 +45,6 @@ type Decoder struct {
 	budget  budget.Budget // of the chunks of a window
 	stored  storedImage
 	palette [256][3]uint8
-	bits    [256][32]uint8 // the pixels of 8 indices of one bit each
 
 	compressed []byte // a chunk with its bits reversed
 	chunk      []byte // the samples of a chunk, one plane after the other
@@ -87,7 +85,7 @@ func (d *Decoder) header(data []byte) error {
 		return err
 	}
 	if p.kind == indices {
-		if err := d.readPalette(&dir); err != nil {
+		if err := d.readColours(&dir); err != nil {
 			return err
 		}
 	}

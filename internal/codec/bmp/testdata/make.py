@@ -86,36 +86,6 @@ for i, masks in enumerate([
     files["masks32-%d.bmp" % i] = bitmap(32, rows(32), 108, 3, masks=masks)
 
 
-def runs(four):
-    """Runs of all kinds, some beyond the end of a row, that fill the image."""
-    out = b""
-    for y in range(H):
-        x = 0
-        while x < W:
-            kind = draw.choice(("same", "single", "jump"))
-            n = draw.randint(1, 6)
-            if kind == "same":
-                out += bytes((n, draw.randrange(256)))
-                x += n
-            elif kind == "single" and x + 4 <= W:
-                size = 2 if four else 4
-                out += bytes((0, 4)) + noise(size)
-                x += 4
-            elif kind == "jump" and x + n <= W and y < H - 1:
-                out += bytes((0, 2, n, 0))
-                x += n
-        out += b"\0\0"
-    return out + b"\0\1"
-
-
-for four in False, True:
-    bits, name = (4, "runs4") if four else (8, "runs8")
-    for i in range(4):
-        palette = colours(1 << bits)
-        files["%s-%d.bmp" % (name, i)] = bitmap(bits, runs(four), compression=2 if four else 1, palette=palette, down=i == 3)
-files["runs8-odd.bmp"] = bitmap(8, (b"\0\5" + noise(5) + b"\0\5\6\1" + b"\0\0") * H + b"\0\1", compression=1, palette=colours(256))
-files["runs8-gray.bmp"] = bitmap(8, runs(False), compression=1, palette=grays(256))
-files["runs8-long-jump.bmp"] = bitmap(8, b"\5\7\0\2\3\2" + b"\5\7\0\0" + b"\15\5\0\0" * 5, compression=1, palette=colours(256))
 
 golden = {}
 for name, data in files.items():

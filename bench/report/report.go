@@ -25,7 +25,7 @@ type report struct {
 type section struct {
 	ID       string
 	Title    string
-	Where    string   // machine and days
+	Where    string   // machine, days and command
 	Versions []string // a line per side
 	Findings []string // sentences; the first is the headline
 	Charts   []*chart
@@ -67,15 +67,15 @@ type series struct {
 
 // studies are the titles of the sections, and what fills them.
 var studies = map[result.Study]struct {
-	title string
-	fill  func(*section, []analysis.Cell)
+	number, title string // the number is that of bench/studies
+	fill          func(*section, []analysis.Cell)
 }{
-	result.Throughput: {"Speed compared with other libraries", throughput},
-	result.Loading:    {"1. Waiting for batches", loading},
-	result.EndToEnd:   {"2. Loading and inference together", endToEnd},
-	result.Profile:    {"3. Where loading spends its time", profile},
-	result.Volumes:    {"4. Medical volumes", volumes},
-	result.Inference:  {"5. Inference alone", inference},
+	result.Throughput: {"photos", "Speed compared with other libraries", throughput},
+	result.Loading:    {"1", "1. Waiting for batches", loading},
+	result.EndToEnd:   {"2", "2. Loading and inference together", endToEnd},
+	result.Profile:    {"3", "3. Where loading spends its time", profile},
+	result.Volumes:    {"4", "4. Medical volumes", volumes},
+	result.Inference:  {"5", "5. Inference alone", inference},
 }
 
 func newReport(records []result.Record, errs []error) *report {
@@ -98,7 +98,7 @@ func newReport(records []result.Record, errs []error) *report {
 	machines := len(split(cells, func(c analysis.Cell) result.Machine { return c.Machine }))
 	for n, part := range parts {
 		study := studies[part[0].Study]
-		s := &section{ID: fmt.Sprintf("s%d", n), Title: study.title, Where: where(part), Versions: versions(part)}
+		s := &section{ID: fmt.Sprintf("s%d", n), Title: study.title, Where: where(part) + "; go run ./bench/studies -studies " + study.number, Versions: versions(part)}
 		if what := part[0].Simulated; what != "" {
 			s.Title += ", simulated (" + what + ")"
 		}

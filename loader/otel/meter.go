@@ -22,9 +22,9 @@ type meter struct {
 	name                                            attribute.KeyValue
 
 	mu     sync.Mutex
-	l      *loader.Loader
+	used   bool // whether a loader has it, or had
 	wait   metric.Float64Histogram
-	regs   []metric.Registration
+	reg    metric.Registration
 	stages map[string]metric.MeasurementOption
 }
 
@@ -50,57 +50,41 @@ func with(attributes ...attribute.KeyValue) metric.MeasurementOption {
 
 // register is a hook. From now on the loader is observed.
 func (m *meter) register(l *loader.Loader) error {
-	if !m.claim(l) {
-		return errors.New("otel: Trace: it belongs to a loader that is not closed, and every loader needs one of its own")
-	}
-	set := instruments{meter: m.provider.Meter(scope)}
-	wait, err := set.meter.Float64Histogram("penstock.loader.wait.duration", metric.WithUnit("s"),
-		metric.WithDescription("Waits of the loop for a batch."), boundaries)
-	set.err = errors.Join(set.err, err)
 	m.mu.Lock()
-	m.wait = wait
-	m.mu.Unlock()
-	m.observe(&set, m.loader(&set))
-	for _, s := range m.sources {
-		m.observe(&set, s.kind.instruments(&set, with(s.name)))
+	defer m.mu.Unlock()
+	if m.used {
+		return errors.New("otel: Trace: it already belongs to a loader, and every loader needs one of its own")
 	}
-	if set.err != nil {
-		otel.Handle(set.err)
+	m.used = true
+	set := instruments{meter: m.provider.Meter(scope)}
+	var err error
+	m.wait, err = set.meter.Float64Histogram("penstock.loader.wait.duration", metric.WithUnit("s"),
+		metric.WithDescription("Waits of the loop for a batch."), boundaries)
+	callbacks := []metric.Callback{m.loader(l, &set)}
+	for _, s := range m.sources {
+		callbacks = append(callbacks, s.kind.instruments(&set, with(s.name)))
+	}
+	observe := func(ctx context.Context, o metric.Observer) error {
+		var errs []error
+		for _, callback := range callbacks {
+			errs = append(errs, callback(ctx, o))
+		}
+		return errors.Join(errs...)
+	}
+	var failed error
+	m.reg, failed = set.meter.RegisterCallback(observe, set.made...)
+	if err = errors.Join(err, set.err, failed); err != nil {
+		otel.Handle(err)
 	}
 	return nil
-}
-
-// claim reports whether there was no loader yet.
-func (m *meter) claim(l *loader.Loader) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.l != nil {
-		return false
-	}
-	m.l = l
-	return true
-}
-
-// observe registers a callback for the instruments that were made since the last call.
-func (m *meter) observe(set *instruments, callback metric.Callback) {
-	reg, err := set.meter.RegisterCallback(callback, set.fresh...)
-	set.fresh = nil
-	if err != nil {
-		set.err = errors.Join(set.err, err)
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.regs = append(m.regs, reg)
 }
 
 // unregister is a hook. The loader is not observed any more.
 func (m *meter) unregister() error {
 	m.mu.Lock()
-	regs := m.regs
-	m.regs, m.l = nil, nil
+	reg := m.reg
 	m.mu.Unlock()
-	for _, reg := range regs {
+	if reg != nil {
 		if err := reg.Unregister(); err != nil {
 			otel.Handle(err)
 		}
@@ -121,7 +105,7 @@ var boundaries = metric.WithExplicitBucketBoundaries(
 	1e-5, 1e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 // loader makes the instruments of the loader, and their callback.
-func (m *meter) loader(set *instruments) metric.Callback {
+func (m *meter) loader(l *loader.Loader, set *instruments) metric.Callback {
 	samples := set.count("penstock.loader.samples.delivered", "{sample}", "Samples delivered to the loop body.")
 	dropped := set.count("penstock.loader.samples.dropped", "{sample}", "Samples that could not be placed.")
 	batches := set.count("penstock.loader.batches.delivered", "{batch}", "Batches delivered to the loop body.")
@@ -135,12 +119,6 @@ func (m *meter) loader(set *instruments) metric.Callback {
 	spent := set.time("penstock.loader.stage.time", "Time of all workers together, by stage.")
 	calls := set.count("penstock.loader.stage.calls", "{call}", "How often stages were entered.")
 	return func(_ context.Context, o metric.Observer) error {
-		m.mu.Lock()
-		l := m.l
-		m.mu.Unlock()
-		if l == nil {
-			return nil
-		}
 		s := l.Stats()
 		o.ObserveInt64(samples, s.Samples, m.plain)
 		o.ObserveInt64(dropped, s.Dropped, m.plain)
@@ -195,32 +173,32 @@ func joined(stages []loader.StageTime) []loader.StageTime {
 // instruments makes the instruments of a meter, and collects the errors.
 type instruments struct {
 	meter metric.Meter
-	fresh []metric.Observable // since the last callback
+	made  []metric.Observable
 	err   error
 }
 
-func (s *instruments) made(i metric.Observable, err error) {
-	s.fresh = append(s.fresh, i)
+func (s *instruments) add(i metric.Observable, err error) {
+	s.made = append(s.made, i)
 	s.err = errors.Join(s.err, err)
 }
 
 // count makes a counter.
 func (s *instruments) count(name, unit, description string) metric.Int64ObservableCounter {
 	i, err := s.meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
-	s.made(i, err)
+	s.add(i, err)
 	return i
 }
 
 // level makes an up-down counter.
 func (s *instruments) level(name, unit, description string) metric.Int64ObservableUpDownCounter {
 	i, err := s.meter.Int64ObservableUpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
-	s.made(i, err)
+	s.add(i, err)
 	return i
 }
 
 // time makes a counter of seconds.
 func (s *instruments) time(name, description string) metric.Float64ObservableCounter {
 	i, err := s.meter.Float64ObservableCounter(name, metric.WithUnit("s"), metric.WithDescription(description))
-	s.made(i, err)
+	s.add(i, err)
 	return i
 }

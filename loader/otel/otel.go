@@ -126,7 +126,7 @@ func add(name string, w watched) Option {
 }
 
 // Trace gives the hooks that report what a loader does. They are for one loader: [loader.New]
-// returns an error if the one before it is not closed. Errors of OpenTelemetry go to its error
+// returns an error if they are given to a second one. Errors of OpenTelemetry go to its error
 // handler (see otel.SetErrorHandler); they never make a loader fail.
 func Trace(options ...Option) loader.Trace {
 	c := config{name: "loader", meters: otel.GetMeterProvider()}

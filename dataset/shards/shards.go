@@ -4,7 +4,7 @@
 //
 // A shard is divided into blocks: parts of about 8 MiB that hold whole samples. A block
 // is what is read at once, by one request, and compared with its checksum. An [Index]
-// lists the blocks. [OpenSaved] keeps it in a file: it takes some bytes per block.
+// lists the blocks. [OpenSaved] keeps it in a file of about a hundred bytes per block.
 //
 //	names := []string{"train-{0000..0146}.tar"}
 //	ds, err := shards.OpenSaved(ctx, store, shards.WebDataset(), names, "train.index", []shards.Field{

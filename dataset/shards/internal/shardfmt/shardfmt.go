@@ -67,31 +67,31 @@ type Row struct{ Off, Len int }
 
 // A Shard is an object and its blocks.
 type Shard struct {
-	Object objects.Object
+	Object objects.Object `json:"object"`
 	// Compression is that of the whole object, which is then one block, or ByFormat.
-	Compression Compression
-	Blocks      []Block
+	Compression Compression `json:"compression"`
+	Blocks      []Block     `json:"blocks"`
 	// Schema describes the columns, if the format needs that. All shards of an index
 	// must have the same.
-	Schema []byte
+	Schema []byte `json:"-"`
 }
 
 // A Block is a part of a shard that holds whole samples.
 type Block struct {
-	Rows int   // number of samples
-	Off  int64 // of the first byte in the object
-	Len  int64 // bytes in the object
+	Rows int   `json:"rows"` // number of samples
+	Off  int64 `json:"off"`  // of the first byte in the object
+	Len  int64 `json:"len"`  // bytes in the object
 	// Size is the number of bytes after decompression. It is Len if the shard is not
 	// compressed, and about right if it is compressed ByFormat.
-	Size int64
+	Size int64 `json:"size"`
 	// Sum is the CRC-32C (RFC 3720, section 12.1) of the Len bytes, if Summed.
-	Sum    uint32
-	Summed bool
+	Sum    uint32 `json:"sum,omitempty"`
+	Summed bool   `json:"summed,omitempty"`
 	// More are further ranges of the object that the block needs, if it is compressed
 	// ByFormat. Each costs a request.
-	More []Range
+	More []Range `json:"more,omitempty"`
 	// Meta is what an Unpacker has to know of the block.
-	Meta []byte
+	Meta []byte `json:"meta,omitempty"`
 }
 
 // Ranges appends all ranges of the block to dst.

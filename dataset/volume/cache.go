@@ -29,7 +29,6 @@ type cacheEntry struct {
 	err       error
 	abandoned bool          // the loading goroutine was cancelled or panicked: load again
 	place     *list.Element // in recent; nil while it is loaded and after it was dropped
-	bytes     int64
 }
 
 func newCache(limit int64, load func(context.Context, int) (*patientVolumes, error)) *cache {
@@ -85,9 +84,7 @@ func (c *cache) fill(ctx context.Context, e *cacheEntry) (*cacheEntry, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if e.err == nil {
-			e.place = c.recent.PushFront(e)
-			c.stats.Samples++
-			c.count(e, e.volumes.bytes)
+			c.keep(e)
 		} else {
 			delete(c.entries, e.patient)
 		}
@@ -102,23 +99,16 @@ func (c *cache) fill(ctx context.Context, e *cacheEntry) (*cacheEntry, error) {
 	return e, nil
 }
 
-// grow counts further bytes of an entry.
-func (c *cache) grow(e *cacheEntry, bytes int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e.place != nil {
-		c.count(e, bytes)
+// keep drops the entries that were used least recently to make room for one that was loaded, if it is not larger than
+// the limit.
+func (c *cache) keep(e *cacheEntry) {
+	if e.volumes.bytes > c.stats.Limit {
+		delete(c.entries, e.patient)
+		return
 	}
-}
-
-// count adds to the size of an entry that is kept. One larger than the limit is dropped, otherwise those that were used
-// least recently are.
-func (c *cache) count(e *cacheEntry, bytes int64) {
-	e.bytes += bytes
-	c.stats.Bytes += bytes
-	if e.bytes > c.stats.Limit {
-		c.drop(e)
-	}
+	e.place = c.recent.PushFront(e)
+	c.stats.Samples++
+	c.stats.Bytes += e.volumes.bytes
 	for c.stats.Bytes > c.stats.Limit {
 		c.drop(c.recent.Back().Value.(*cacheEntry))
 	}
@@ -128,7 +118,7 @@ func (c *cache) drop(e *cacheEntry) {
 	c.recent.Remove(e.place)
 	e.place = nil
 	delete(c.entries, e.patient)
-	c.stats.Bytes -= e.bytes
+	c.stats.Bytes -= e.volumes.bytes
 	c.stats.Samples--
 }
 

@@ -44,24 +44,6 @@ func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	}
 }
 
-func TestCacheCountsWhatGrows(t *testing.T) {
-	c := newCache(100, sized(30, 60, 60))
-	use(t, c, 0)
-	second, err := c.acquire(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.grow(second, 20)
-	if got := c.snapshot(); got.Bytes != 80 || c.has(0) || !c.has(1) {
-		t.Errorf("grown so that the other goes: %+v", got)
-	}
-	c.grow(second, 50)
-	c.grow(second, 50) // it is no longer there
-	if got := c.snapshot(); got.Bytes != 0 || got.Samples != 0 || c.has(1) || second.volumes == nil {
-		t.Errorf("grown beyond the limit: %+v", got)
-	}
-}
-
 func TestCacheLoadsOnceForAllRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var loads atomic.Int64

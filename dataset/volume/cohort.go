@@ -254,29 +254,21 @@ func (c *core) unchanged(p *patient, volumes []*Volume) error {
 }
 
 // region is the set of a mask's voxels with some labels. It is found once per patient.
-func (c *cache) region(e *cacheEntry, source int, key string, labels []float64) (*region, error) {
-	r, found, err := e.volumes.region(source, key, labels)
-	if found {
-		c.grow(e, r.bytes())
-	}
-	return r, err
-}
-
-// region also reports whether it had to find the region.
-func (p *patientVolumes) region(source int, key string, labels []float64) (r *region, found bool, err error) {
+func (p *patientVolumes) region(source int, key string, labels []float64) (*region, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r := p.regions[key]; r != nil {
-		return r, false, nil
+		return r, nil
 	}
-	if r, err = regionOf(p.list[source], labels); err != nil {
-		return nil, false, err
+	r, err := regionOf(p.list[source], labels)
+	if err != nil {
+		return nil, err
 	}
 	if p.regions == nil {
 		p.regions = map[string]*region{}
 	}
 	p.regions[key] = r
-	return r, true, nil
+	return r, nil
 }
 
 // readOutlines reads all headers, prepares them and checks that they fit together.

@@ -240,29 +240,19 @@ func (c *Cohort) Whole() (dataset.Dataset, error) {
 }
 
 // Ragged makes a dataset with one sample per patient, of any shape, in ragged
-// fields. If all volumes have one channel and planes (y, x) of the same shape,
-// an element is a plane, and a sample has the shape (z, y, x). Otherwise an
-// element is one value. The field "shape", int64 of shape (3) or (2), holds the
-// spatial shape of the sample.
+// fields of single values, in C order. The field "shape", int64 of shape (3) or (2),
+// holds the spatial shape of the sample.
 func (c *Cohort) Ragged() (dataset.Dataset, error) {
 	if c.len() == 0 {
 		return nil, errNoPatients
 	}
-	first := c.patient(0)
-	rank := len(first.shape)
+	rank := len(c.patient(0).shape)
 	d, err := c.newCut(wholes{c, true}, nil, dataset.Field{Name: "shape", Dtype: dataset.Int64, Shape: dataset.Shape{rank}})
 	if err != nil {
 		return nil, err
 	}
-	planes := rank == 3 && !slices.ContainsFunc(c.channels, func(n int) bool { return n != 1 })
-	for i := range c.patients {
-		planes = planes && slices.Equal(c.patient(i).shape[1:], first.shape[1:])
-	}
 	for k := range c.sources {
 		d.spec[k].Ragged = true
-		if planes {
-			d.spec[k].Shape = dataset.Shape(slices.Clone(first.shape[1:]))
-		}
 	}
 	return d, d.spec.Validate()
 }

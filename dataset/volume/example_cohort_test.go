@@ -122,7 +122,7 @@ func ExampleCohort_Ragged() {
 	fmt.Println(ds.Spec())
 	fmt.Println("patients end with samples", volume.Ends(ds))
 	// Output:
-	// ct float32 (n, 2, 3), tumour uint8 (n, 2, 3), patient int64 (), shape int64 (3)
+	// ct float32 (n), tumour uint8 (n), patient int64 (), shape int64 (3)
 	// patients end with samples [1 2]
 }
 

@@ -63,7 +63,8 @@ func Prepare(steps ...Step) Option {
 // CacheSize sets how many bytes of prepared volumes are kept in memory. The
 // default is 2 GiB. A dataset of the cohort prints how many the whole cohort needs.
 //
-// Volumes in use may exceed the limit by up to one patient per worker. A patient
+// Volumes in use may exceed the limit by up to one patient per worker, and [Positives]
+// takes up to 4 bytes per voxel of its mask in addition. A patient
 // larger than the limit is not kept. If the limit is below the size of the
 // cohort, a random order of samples decodes a patient again for every few
 // samples. Then shuffle with sampler.Grouped([Ends](ds), …), which takes the

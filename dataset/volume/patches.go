@@ -104,7 +104,7 @@ func (p *patchParts) part(i int, e *cacheEntry, r *rand.Rand, b *box) error {
 	var voxel [3]int
 	known := false
 	if p.center && e.volumes.list[p.source] != nil {
-		region, err := c.cache.region(e, p.source, p.key, p.labels)
+		region, err := e.volumes.region(p.source, p.key, p.labels)
 		if err != nil {
 			return err
 		}
@@ -217,5 +217,3 @@ func (r *region) out(k int) int {
 	i := sort.Search(len(r.starts), func(i int) bool { return int(r.starts[i]-r.before[i]) > k })
 	return k + int(r.before[i])
 }
-
-func (r *region) bytes() int64 { return int64(4 * (len(r.starts) + len(r.before))) }

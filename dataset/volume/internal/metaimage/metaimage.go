@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -321,7 +320,6 @@ func (p *parser) geometry() error {
 	mm := array.Millimetres(p.unit)
 	h.SetOrigin(p.origin[:world], mm)
 	h.Axes = make([]array.Axis, n)
-	var directions [][]float64
 	for i, s := range p.spacing {
 		if s == 0 {
 			return fmt.Errorf("ElementSpacing: axis %d: it is 0", i)
@@ -341,29 +339,8 @@ func (p *parser) geometry() error {
 			for d := range step {
 				step[d] *= s
 			}
-			directions = append(directions, row[:world])
 			a.Place(step, mm)
 		}
 	}
-	if !independent(directions) {
-		return fmt.Errorf("TransformMatrix: the axes %v do not span the space", directions)
-	}
 	return nil
-}
-
-// independent reports whether one, two or three vectors span a space of that dimension.
-func independent(v [][]float64) bool {
-	det := 0.0
-	switch len(v) {
-	case 1:
-		det = v[0][0]
-	case 2:
-		det = v[0][0]*v[1][1] - v[0][1]*v[1][0]
-	case 3:
-		for k := range 3 {
-			a, b := (k+1)%3, (k+2)%3
-			det += v[0][k] * (v[1][a]*v[2][b] - v[1][b]*v[2][a])
-		}
-	}
-	return math.Abs(det) > 1e-12
 }

@@ -142,7 +142,7 @@ func TestEitherFileOfAPairMayBeNamedAndZipped(t *testing.T) {
 		{"x.hdr": {Data: header}, "x.img": {Data: data}},
 		{"x.hdr": {Data: header}, "x.img.gz": {Data: zipped(data)}},
 		{"x.hdr.gz": {Data: zipped(header)}, "x.img": {Data: data}},
-		{"x.HDR.GZ": {Data: zipped(header)}, "x.IMG.GZ": {Data: zipped(data)}},
+		{"x.hdr.gz": {Data: zipped(header)}, "x.img.gz": {Data: zipped(data)}},
 	} {
 		for name := range fsys {
 			_, got, err := read(fsys, name, 48)

@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ import (
 // Complex numbers add a first axis of 2 (real, imaginary), RGB one of 3 and RGBA one of 4. Extensions are skipped.
 func ReadHeader(fsys fs.FS, name string) (*array.Header, error) {
 	header := name
-	if strings.EqualFold(suffix(name), ".img") {
+	if strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".img") {
 		if other, err := partner(fsys, name, ".hdr"); err == nil {
 			header = other
 		}
@@ -70,7 +71,7 @@ func readHeader(fsys fs.FS, name string) (*array.Header, error) {
 		if h.Files[0], err = partner(fsys, name, ".img"); err != nil {
 			return nil, err
 		}
-		h.Own, zipped = false, strings.HasSuffix(strings.ToLower(h.Files[0]), ".gz")
+		h.Own, zipped = false, strings.HasSuffix(h.Files[0], ".gz")
 	}
 	if zipped {
 		h.Encoding = array.Gzip
@@ -337,35 +338,15 @@ func (f fields) qform(step [3]float64) (m [3][4]float64) {
 	return m
 }
 
-// suffix is .hdr or .img, in any case, for a file of a pair, compressed or not.
-func suffix(name string) string {
-	name = trimGz(name)
-	if n := len(name) - len(".img"); n > 0 && slices.Contains([]string{".hdr", ".img"}, strings.ToLower(name[n:])) {
-		return name[n:]
-	}
-	return ""
-}
-
-func trimGz(name string) string {
-	if n := len(name) - len(".gz"); n > 0 && strings.EqualFold(name[n:], ".gz") {
-		return name[:n]
-	}
-	return name
-}
-
-// partner is the other file of a pair, compressed as this one or otherwise.
+// partner is the other file of a pair, whose name ends in want: compressed as this one, or otherwise.
 func partner(fsys fs.FS, name, want string) (string, error) {
-	old := suffix(name)
-	if old == "" {
+	base, zipped := strings.CutSuffix(name, ".gz")
+	if ext := path.Ext(base); ext != ".hdr" && ext != ".img" {
 		return "", errors.New("the header of a pair, but the file is not named .hdr")
 	}
-	zip := ".gz"
-	if old == strings.ToUpper(old) {
-		want, zip = strings.ToUpper(want), ".GZ"
-	}
-	plain := strings.TrimSuffix(trimGz(name), old) + want
-	candidates := []string{plain, plain + zip}
-	if trimGz(name) != name {
+	plain := base[:len(base)-len(want)] + want
+	candidates := []string{plain, plain + ".gz"}
+	if zipped {
 		slices.Reverse(candidates)
 	}
 	for _, c := range candidates {

@@ -17,7 +17,6 @@ func TestMetaImageIsRead(t *testing.T) {
 		position   []float64 // of voxel 1, 1, 1
 	}{
 		{"plain.mha", "plain.mha int16 (4, 3, 2), 3.25×2×0.5 mm, LPS", []float64{2, 0, 6.25}},
-		{"list.mhd", "list.mhd int16 (4, 3, 2), 3.25×2×0.5 mm, LPS", []float64{2, 0, 6.25}},
 		{"negative.mha", "negative.mha int16 (4, 3, 2), 3×2×1 mm, LPS", []float64{0.5, 0, 6}},
 		{"rotation.mha", "rotation.mha int16 (4, 3, 2), 3.25×2×0.5 mm, LPS", []float64{0.7, -0.1, 6.25}},
 		{"long.mha", "long.mha int16 (4, 3, 2), 1.625×2×1 mm, LPS", []float64{2.5, 0, 1.375}},

@@ -8,7 +8,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strconv"
 	"testing"
 	"testing/fstest"
 	"testing/iotest"
@@ -181,17 +180,4 @@ type streams struct{ fs.FS }
 func (s streams) Open(name string) (fs.File, error) {
 	f, err := s.FS.Open(name)
 	return struct{ fs.File }{f}, err
-}
-
-func TestStoredCountsTheFilesThatAreThere(t *testing.T) {
-	fsys := fstest.MapFS{"0": {Data: make([]byte, 7)}, "1": {Data: make([]byte, 5)}, "3": {Data: make([]byte, 90)}}
-	name := func(i int64) (string, error) { return strconv.FormatInt(i, 10), nil }
-	for n, want := range map[int64]int64{0: 0, 1: 7, 2: 12, 4: 12} {
-		if got := bulk.Stored(fsys, n, name); got != want {
-			t.Errorf("%d files: got %d bytes, want %d", n, got, want)
-		}
-	}
-	if got := bulk.Stored(fsys, math.MaxInt64, func(int64) (string, error) { return "0", nil }); got != 4096*7 {
-		t.Errorf("of files without end: got %d bytes, want %d", got, 4096*7)
-	}
 }

@@ -79,22 +79,6 @@ func (f *Filler) TakeUnzipped(r io.Reader, n int64) error {
 	return nil
 }
 
-// Stored is the size in bytes of n files, as far as they can be found, and of the first 4096 if there are more.
-func Stored(fsys fs.FS, n int64, name func(i int64) (string, error)) (size int64) {
-	for i := range min(n, 4096) {
-		file, err := name(i)
-		if err != nil {
-			break
-		}
-		info, err := fs.Stat(fsys, file)
-		if err != nil {
-			break
-		}
-		size += info.Size()
-	}
-	return size
-}
-
 // Unexpected is err of a read that needed more bytes: io.EOF becomes io.ErrUnexpectedEOF.
 func Unexpected(err error) error {
 	if err == io.EOF {

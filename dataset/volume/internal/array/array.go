@@ -1,5 +1,5 @@
 // Package array is what the headers of NRRD, NIfTI and MetaImage files come to: an array, its place in the body, and the
-// files of its values. It reads the values of all three formats, whose packages only parse headers.
+// file of its values. It reads the values of all three formats, whose packages only parse headers.
 package array
 
 import (
@@ -28,12 +28,12 @@ type Header struct {
 	Attributes map[string]string // other text
 
 	Encoding Encoding
-	Big      bool     // the values are big-endian
-	Files    []string // of the values, which are divided equally; the header's own if they follow it
-	Own      bool     // the values follow the header, in the same file
-	Offset   int64    // bytes before the values, or before the compressed data
-	Lines    int64    // lines to skip after Offset
-	Skip     int64    // bytes to skip after that, once decompressed; -1: all but the last ones
+	Big      bool   // the values are big-endian
+	File     string // of the values; the header's own if they follow it
+	Own      bool   // the values follow the header, in the same file
+	Offset   int64  // bytes before the values, or before the compressed data
+	Lines    int64  // lines to skip after Offset
+	Skip     int64  // bytes to skip after that, once decompressed; -1: all but the last ones
 }
 
 // An Axis is one dimension of the array.
@@ -117,14 +117,8 @@ func Millimetres(unit string) float64 {
 	return 1
 }
 
-// Detached adds a file of values that the header names. It must be in the header's folder, and be named once.
-func (h *Header) Detached(header, name string) error {
-	full, err := files.Below(path.Dir(header), name)
-	if err == nil {
-		h.Files = append(h.Files, full)
-	}
-	return err
-}
+// Detached is the path of a file of values that a header names. It must be in the header's folder.
+func Detached(header, name string) (string, error) { return files.Below(path.Dir(header), name) }
 
 // Open opens the file of a header.
 func Open(fsys fs.FS, name string) (*bulk.Source, error) {

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/internal/budget"
-	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/files"
 )
 
 // maxHeader is how many bytes a header of text may have.
@@ -64,57 +62,6 @@ func (l *Lines) Once(name string) error {
 	}
 	l.seen[name] = l.Line
 	return nil
-}
-
-// Seen reports whether there was a field of that name.
-func (l *Lines) Seen(name string) bool { return l.seen[name] != 0 }
-
-// List adds the files that the next lines name, count at most, up to an empty line or the end of the file.
-func (l *Lines) List(h *Header, header string, count int) error {
-	for len(h.Files) < count {
-		text, err := l.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if text = strings.TrimSpace(text); err != nil || text == "" {
-			return err
-		}
-		before := len(h.Files)
-		if err := h.Detached(header, text); err != nil {
-			return err
-		}
-		if err := l.Once("file " + h.Files[before]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Numbered adds the files of a pattern with one %d, named by count numbers from first on.
-func (l *Lines) Numbered(h *Header, header, pattern string, first, step int64, count int) error {
-	p, ok := files.ParsePattern(pattern)
-	if !ok {
-		return fmt.Errorf("%.60q is not a pattern: want one %%d in it", pattern)
-	}
-	for i := range int64(count) {
-		name := p.Name(first + i*step)
-		if err := l.Memory(64 + 2*int64(len(name))); err != nil {
-			return err
-		}
-		if err := h.Detached(header, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Pieces is how many files there are if each spans rank axes.
-func (h *Header) Pieces(rank int) (int, error) {
-	n, ok := bulk.Size(1, h.Sizes[rank:])
-	if !ok || n > 1<<24 {
-		return 0, fmt.Errorf("a file for each of %v: want at most %d files", h.Sizes[rank:], 1<<24)
-	}
-	return int(n), nil
 }
 
 // Integers reads that many integers from least to most.

@@ -30,21 +30,19 @@ func (h *Header) Load(ctx context.Context, fsys fs.FS, limit int64) ([]byte, err
 	if limit > 0 && size > limit {
 		return nil, fmt.Errorf("%d bytes of values, the limit is %d", size, limit)
 	}
-	n := int64(len(h.Files))
-	if n == 0 || size%(n*int64(h.Dtype.Size())) != 0 {
-		return nil, fmt.Errorf("%v values do not divide into %d files", h.Sizes, n)
-	}
 	var f bulk.Filler
 	defer f.Close()
-	stored := bulk.Stored(fsys, n, func(i int64) (string, error) { return h.Files[i], nil })
-	f.Want(size, h.likely(size, stored), stored)
-	for _, name := range h.Files {
-		if err := h.take(ctx, fsys, &f, name, size/n); err != nil {
-			if h.Own {
-				return nil, fmt.Errorf("data: %w", err)
-			}
-			return nil, fmt.Errorf("data file %s: %w", name, err)
-		}
+	if err = f.Open(ctx, fsys, h.File); err != nil {
+		err = files.Cause(err)
+	} else {
+		f.Want(size, h.likely(size, f.Size()), f.Size())
+		err = h.take(&f, size)
+	}
+	if err != nil && h.Own {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data file %s: %w", h.File, err)
 	}
 	data := f.Bytes()
 	if h.Encoding != Text && h.Big == bulk.LittleEndian() {
@@ -53,7 +51,7 @@ func (h *Header) Load(ctx context.Context, fsys fs.FS, limit int64) ([]byte, err
 	return data, nil
 }
 
-// likely is the expected size of the values, from the size of the files.
+// likely is the expected size of the values, from the size of the file.
 func (h *Header) likely(size, stored int64) int64 {
 	switch h.Encoding {
 	case Gzip, Bzip2:
@@ -64,11 +62,8 @@ func (h *Header) likely(size, stored int64) int64 {
 	return stored
 }
 
-// take reads the size bytes of one file.
-func (h *Header) take(ctx context.Context, fsys fs.FS, f *bulk.Filler, name string, size int64) error {
-	if err := f.Open(ctx, fsys, name); err != nil {
-		return files.Cause(err)
-	}
+// take reads the size bytes of the open file.
+func (h *Header) take(f *bulk.Filler, size int64) error {
 	if err := f.Skip(h.Offset); err != nil {
 		return fmt.Errorf("byte %d: %d bytes before the values: %w", f.Offset(), h.Offset, err)
 	}

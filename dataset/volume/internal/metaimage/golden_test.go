@@ -27,15 +27,17 @@ type golden struct {
 func goldens(t testing.TB) (g map[string]golden) {
 	t.Helper()
 	datatest.Golden(t, &g)
+	if len(g) < 60 {
+		t.Fatalf("%d golden files", len(g))
+	}
+	for _, name := range []string{"lines.mhd", "list.mhd", "list2.mhd", "pattern.mhd", "first.mhd"} { // of several files
+		delete(g, name)
+	}
 	return g
 }
 
 func TestFilesReadAsSimpleITKReadsThem(t *testing.T) {
-	want := goldens(t)
-	if len(want) < 60 {
-		t.Fatalf("%d golden files", len(want))
-	}
-	for name, want := range want {
+	for name, want := range goldens(t) {
 		t.Run(name, func(t *testing.T) {
 			h, data, err := read(os.DirFS("testdata/files"), name, 0)
 			if err != nil {

@@ -1,5 +1,5 @@
 // Package metaimage reads the headers of MetaImage, the format of ITK: a text header and an array, in one file (.mha) or in
-// several (.mhd and the files that it names). The array is binary, text, or compressed by zlib or gzip.
+// two (.mhd and the file that it names). The array is binary, text, or compressed by zlib or gzip.
 //
 // It follows the documentation and the behaviour of Kitware's MetaIO, in the version of SimpleITK 2.5. The world is LPS: x
 // grows to the patient's left, y to the back, z to the head.
@@ -12,7 +12,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -54,7 +53,7 @@ func parse(r *bufio.Reader, size int64, name string) (*array.Header, error) {
 	p := &parser{Lines: array.NewLines(r, size), h: &array.Header{World: "LPS", Big: !bulk.LittleEndian()}, name: name, channels: 1}
 	err := p.header()
 	if err == nil {
-		if err = p.dataFiles(); err != nil {
+		if err = p.dataFile(); err != nil {
 			err = fmt.Errorf("ElementDataFile: %w", err)
 		}
 	}
@@ -202,72 +201,21 @@ func truth(at *bool, value string) error {
 	return nil
 }
 
-// dataFiles reads the value of ElementDataFile, and the list of files on the next lines.
-func (p *parser) dataFiles() error {
+// dataFile reads the value of ElementDataFile.
+func (p *parser) dataFile() (err error) {
 	h, words := p.h, strings.Fields(p.elements)
 	switch {
 	case strings.EqualFold(p.elements, "LOCAL"):
-		h.Own, h.Files, h.Offset = true, []string{p.name}, p.Read
+		h.Own, h.File, h.Offset = true, p.name, p.Read
 		if h.Skip > 0 { // it counts from the beginning of the file
 			h.Offset = 0
 		}
 		return nil
-	case words[0] == "LIST":
-		return p.list(words[1:])
-	case strings.Contains(p.elements, "%"):
-		return p.pattern(words)
+	case words[0] == "LIST" || strings.Contains(p.elements, "%"):
+		return errors.New("several data files are not read: want one")
 	}
-	return h.Detached(p.name, p.elements)
-}
-
-// list reads the names of files. Words may have the number of axes in a file; without it a file has all but the slowest.
-func (p *parser) list(words []string) error {
-	rank := p.axes - 1
-	if len(words) > 0 {
-		n, err := array.Integers([]string{strings.TrimRight(words[0], "dD")}, 1, 1, int64(rank))
-		if err != nil {
-			return err
-		}
-		rank = int(n[0])
-	}
-	want, err := p.h.Pieces(rank)
-	if err == nil {
-		err = p.List(p.h, p.name, want)
-	}
-	if n := len(p.h.Files); err == nil && n != want {
-		err = fmt.Errorf("%d files of %d axes, want %d", n, rank, want)
-	}
+	h.File, err = array.Detached(p.name, p.elements)
 	return err
-}
-
-// pattern reads a name with one %d. There is one file per slice of the slowest axis. The first number may follow, or the
-// first, the last and the step. Without them the first number is 1.
-func (p *parser) pattern(words []string) error {
-	var numbers []int64
-	for len(words) > 1 && len(numbers) < 3 {
-		n, err := strconv.ParseInt(words[len(words)-1], 10, 32)
-		if err != nil {
-			break
-		}
-		numbers = append([]int64{n}, numbers...)
-		words = words[:len(words)-1]
-	}
-	first, step := int64(1), int64(1)
-	count, err := p.h.Pieces(p.axes - 1)
-	switch {
-	case err != nil:
-		return err
-	case len(numbers) == 1:
-		first = numbers[0]
-	case len(numbers) == 2:
-		return fmt.Errorf("%d to %d: the step is missing", numbers[0], numbers[1])
-	case len(numbers) == 3:
-		first, step = numbers[0], numbers[2]
-		if step == 0 || (numbers[1]-first)/step+1 != int64(count) {
-			return fmt.Errorf("%d to %d by %d are not the numbers of %d files", first, numbers[1], step, count)
-		}
-	}
-	return p.Numbered(p.h, p.name, strings.Join(words, " "), first, step, count)
 }
 
 // finish checks the header, and sets what the fields together say.

@@ -58,7 +58,7 @@ func readHeader(fsys fs.FS, name string) (*array.Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &array.Header{World: "RAS", Big: f.order == binary.BigEndian, Own: true, Files: []string{name}}
+	h := &array.Header{World: "RAS", Big: f.order == binary.BigEndian, Own: true, File: name}
 	pair, err := f.pair()
 	if err == nil {
 		err = f.array(h, pair)
@@ -68,10 +68,10 @@ func readHeader(fsys fs.FS, name string) (*array.Header, error) {
 	}
 	f.place(h)
 	if pair {
-		if h.Files[0], err = partner(fsys, name, ".img"); err != nil {
+		if h.File, err = partner(fsys, name, ".img"); err != nil {
 			return nil, err
 		}
-		h.Own, zipped = false, strings.HasSuffix(h.Files[0], ".gz")
+		h.Own, zipped = false, strings.HasSuffix(h.File, ".gz")
 	}
 	if zipped {
 		h.Encoding = array.Gzip

@@ -1,5 +1,5 @@
 // Package nrrd reads the headers of NRRD files, the format of Teem, versions 1 to 6, and writes such files: a text header
-// and an array, in one file or in several.
+// and an array, in one file or in two.
 //
 // It follows Teem's "Definition of NRRD File Format" (teem.sourceforge.net/nrrd/format.html). Fields that say nothing about
 // the values or the geometry are not looked at; a field that is unknown or repeated is an error that names its line.
@@ -60,7 +60,7 @@ type parser struct {
 	endian      bool
 }
 
-// header reads all lines up to the values, or to the end of the list of data files.
+// header reads all lines up to the values.
 func (p *parser) header() error {
 	magic, err := p.Next()
 	if err != nil && err != io.EOF || !strings.HasPrefix(magic, "NRRD") {
@@ -83,42 +83,42 @@ func (p *parser) header() error {
 			p.attached = true
 			return nil
 		}
-		if last, err := p.statement(text); last || err != nil {
+		if err := p.statement(text); err != nil {
 			return err
 		}
 	}
 }
 
-// statement reads a comment, a field, or a key and its value. Last is true after a list of data files. As in Teem, the text
-// before a colon is a field if there is a field of that name, otherwise it is a key if ":=" follows.
-func (p *parser) statement(text string) (last bool, err error) {
+// statement reads a comment, a field, or a key and its value. As in Teem, the text before a colon is a field if there is a
+// field of that name, otherwise it is a key if ":=" follows.
+func (p *parser) statement(text string) error {
 	if text[0] == '#' {
-		return false, nil
+		return nil
 	}
 	name, value, colon := strings.Cut(text, ":")
 	name = fieldOf(name)
 	if slices.Contains(fields, name) && colon && !strings.HasPrefix(value, "=") {
 		if err := p.Once(name); err != nil {
-			return false, err
+			return err
 		}
-		if last, err = p.field(name, strings.Trim(value, " \t")); err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
+		if err := p.field(name, strings.Trim(value, " \t")); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		return last, err
+		return nil
 	}
 	key, value, ok := strings.Cut(text, ":=")
 	if !ok {
-		return false, fmt.Errorf("%.60q is neither a field nor a key and its value", text)
+		return fmt.Errorf("%.60q is neither a field nor a key and its value", text)
 	}
 	key = unescape(key)
 	if err := p.Once("key " + key); err != nil {
-		return false, err
+		return err
 	}
 	if p.h.Attributes == nil {
 		p.h.Attributes = map[string]string{}
 	}
 	p.h.Attributes[key] = unescape(value)
-	return false, nil
+	return nil
 }
 
 // unescape replaces the two escapes of keys and values. Any other backslash stays.
@@ -178,7 +178,7 @@ var spaces = map[string]space{
 	"ru": {"", 2}, "rightup": {"", 2}, "rd": {"", 2}, "rightdown": {"", 2},
 }
 
-func (p *parser) field(name, value string) (last bool, err error) {
+func (p *parser) field(name, value string) (err error) {
 	words := strings.Fields(value)
 	lower := strings.ToLower(value)
 	var known bool
@@ -188,28 +188,28 @@ func (p *parser) field(name, value string) (last bool, err error) {
 		if err == nil {
 			p.axes = int(n[0])
 		}
-		return false, err
+		return err
 	case "type":
 		plain := strings.ReplaceAll(strings.TrimSuffix(lower, "_t"), " ", "")
 		plain = strings.Replace(strings.TrimPrefix(plain, "signed"), "unsigned", "u", 1)
 		if p.h.Dtype, known = types[plain]; !known {
 			err = fmt.Errorf("%.60q is not read", value)
 		}
-		return false, err
+		return err
 	case "encoding":
 		if p.h.Encoding, p.encoded = encodings[lower]; !p.encoded {
 			err = fmt.Errorf("%.60q is not read: want raw, ascii, gzip or bzip2", value)
 		}
-		return false, err
+		return err
 	case "endian":
 		if p.h.Big, p.endian = lower == "big", lower == "big" || lower == "little"; !p.endian {
 			err = fmt.Errorf("%.60q is neither little nor big", value)
 		}
-		return false, err
+		return err
 	case "line skip":
-		return false, integer(&p.h.Lines, words, 0)
+		return integer(&p.h.Lines, words, 0)
 	case "byte skip":
-		return false, integer(&p.h.Skip, words, -1)
+		return integer(&p.h.Skip, words, -1)
 	case "space":
 		plain := strings.NewReplacer(" ", "", "-", "").Replace(lower)
 		s, ok := spaces[plain]
@@ -222,10 +222,10 @@ func (p *parser) field(name, value string) (last bool, err error) {
 			s.axes++
 		}
 		if !ok || p.world != 0 {
-			return false, fmt.Errorf("%.60q is not one, or there is a space dimension, too", value)
+			return fmt.Errorf("%.60q is not one, or there is a space dimension, too", value)
 		}
 		p.h.World, p.world = s.world, s.axes
-		return false, nil
+		return nil
 	case "space dimension":
 		n, err := array.Integers(words, 1, 1, maxWorld)
 		if err == nil && p.world != 0 {
@@ -234,28 +234,34 @@ func (p *parser) field(name, value string) (last bool, err error) {
 		if err == nil {
 			p.world = int(n[0])
 		}
-		return false, err
+		return err
 	case "space units":
 		if quoted := strings.Split(value, `"`); len(quoted) > 1 {
 			p.unit = quoted[1]
 		}
-		return false, nil
+		return nil
+	case "data file":
+		if len(words) > 0 && (words[0] == "LIST" || words[0] == "SKIPLIST") || len(words) > 3 && strings.Contains(words[0], "%") {
+			return errors.New("several data files are not read: want one")
+		}
+		p.h.File, err = array.Detached(p.name, value)
+		return err
 	case "space origin":
 		vectors, err := p.vectors(value, 1)
 		if err == nil {
 			p.origin = vectors[0]
 		}
-		return false, err
+		return err
 	}
 	if !slices.Contains(fields[:15], name) {
-		return false, nil
+		return nil
 	}
 	if p.axes == 0 {
-		return false, errors.New("dimension must come first")
+		return errors.New("dimension must come first")
 	}
 	switch name {
 	case "sizes":
-		return false, p.h.SetSizes(words, p.axes)
+		return p.h.SetSizes(words, p.axes)
 	case "spacings":
 		p.spacings, err = array.Floats(words, p.axes)
 		if slices.Contains(p.spacings, 0) {
@@ -267,10 +273,8 @@ func (p *parser) field(name, value string) (last bool, err error) {
 		}
 	case "space directions":
 		p.directions, err = p.vectors(value, p.axes)
-	case "data file":
-		return p.dataFile(value, words)
 	}
-	return false, err
+	return err
 }
 
 func integer(at *int64, words []string, least int64) error {
@@ -319,70 +323,6 @@ func (p *parser) vectors(value string, n int) ([][]float64, error) {
 	return vectors, nil
 }
 
-// dataFile reads a name, a pattern with its numbers, or LIST, with the names on the next lines. Each file of the last two has
-// all axes but the slowest, unless their number follows; if it has all of them, the files are slabs along the slowest axis.
-func (p *parser) dataFile(value string, words []string) (last bool, err error) {
-	list, numbered := false, false
-	if len(words) > 0 {
-		list = words[0] == "LIST"
-		numbered = len(words) >= 4 && strings.Contains(words[0], "%")
-	}
-	if !list && !numbered {
-		return false, p.h.Detached(p.name, value)
-	}
-	if p.h.Sizes == nil {
-		return false, errors.New("sizes must come first")
-	}
-	numbers := words[1:]
-	if numbered {
-		numbers = words[4:]
-	}
-	rank := []int64{int64(p.axes - 1)}
-	if len(numbers) > 0 {
-		if rank, err = array.Integers(numbers, 1, 1, int64(p.axes)); err != nil {
-			return false, err
-		}
-	}
-	slabs := rank[0] == int64(p.axes)
-	want := 1 << 24
-	if !slabs {
-		if want, err = p.h.Pieces(int(rank[0])); err != nil {
-			return false, err
-		}
-	}
-	if list {
-		err = p.List(p.h, p.name, want+1) // one more is too many
-	} else {
-		err = p.numbered(words[:4], want, slabs)
-	}
-	switch n := len(p.h.Files); {
-	case err != nil:
-		return true, err
-	case n == 0 || !slabs && n != want:
-		return true, fmt.Errorf("%d files of %d axes, want %d", n, rank[0], want)
-	case slabs && p.h.Sizes[p.axes-1]%n != 0:
-		return true, fmt.Errorf("%d slices do not divide into %d files", p.h.Sizes[p.axes-1], n)
-	}
-	return list, nil
-}
-
-// numbered adds the files of a pattern with its least and greatest number and their step.
-func (p *parser) numbered(words []string, want int, slabs bool) error {
-	n, err := array.Integers(words[1:], 3, math.MinInt32, math.MaxInt32)
-	if err != nil {
-		return err
-	}
-	first, last, step := n[0], n[1], n[2]
-	if step == 0 || (last-first)*step < 0 {
-		return fmt.Errorf("step %d does not lead from %d to %d", step, first, last)
-	}
-	count := (last-first)/step + 1
-	if count > int64(want) || !slabs && count < int64(want) {
-		return fmt.Errorf("%d files, want %d", count, want)
-	}
-	return p.Numbered(p.h, p.name, words[0], first, step, int(count))
-}
-
 // finish checks the header, and sets what the fields together say.
 func (p *parser) finish() error {
 	h := p.h
@@ -397,11 +337,11 @@ func (p *parser) finish() error {
 		return fmt.Errorf("endian is missing, which %v needs", h.Dtype)
 	case h.Skip < 0 && h.Encoding != array.Raw:
 		return errors.New("byte skip: -1 is for raw values only")
-	case h.Files == nil && !p.attached:
+	case h.File == "" && !p.attached:
 		return errors.New("the header has neither a data file nor an empty line at its end")
 	}
-	if h.Files == nil {
-		h.Own, h.Files, h.Offset = true, []string{p.name}, p.Read
+	if h.File == "" {
+		h.Own, h.File, h.Offset = true, p.name, p.Read
 	}
 	mm := array.Millimetres(p.unit)
 	h.SetOrigin(p.origin, mm)

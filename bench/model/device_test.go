@@ -30,6 +30,12 @@ func TestNetsGiveTheSameOnADeviceAsOnAProcessor(t *testing.T) {
 	for _, k := range model.Kinds() {
 		t.Run(device+"/"+k.Name, func(t *testing.T) {
 			n, err := model.New(k.Name, 2, size, device)
+			if device == "cuda" && k.Name == "resnet-small" {
+				if err == nil {
+					t.Error("no error")
+				}
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ import (
 // A program may print anything, for example where it logs its settings.
 func TestNothingThatIsPrintedHasCredentials(t *testing.T) {
 	server, err := objects.HTTP("http://the-user:the-password@127.0.0.1:1/photos?sig=the-signature",
-		objects.Header("Authorization", "Bearer the-token"), objects.Names("cat/1.jpg"))
+		objects.Header("Authorization", "Bearer the-token"), objects.Listing(objects.Object{Name: "cat/1.jpg", Size: -1}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func ExampleSign() {
 	presign := func(ctx context.Context, name string) (string, error) {
 		return "https://bucket.example.org/" + name + "?X-Amz-Signature=…", nil
 	}
-	server, err := objects.HTTP("", objects.Sign(presign), objects.Names("train/0.tar", "train/1.tar"))
+	server, err := objects.HTTP("", objects.Sign(presign), objects.Listing(objects.Object{Name: "train/0.tar", Size: -1}, objects.Object{Name: "train/1.tar", Size: -1}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -174,7 +174,7 @@ func TestContextsReachReadsOfDatasets(t *testing.T) {
 				if whose == "NewFS" {
 					placing, opening = opening, placing
 				}
-				fsys, err := objects.NewFS(opening, store(t, h, objects.Names("c/1.jpg")), "")
+				fsys, err := objects.NewFS(opening, store(t, h, objects.Listing(objects.Object{Name: "c/1.jpg", Size: -1})), "")
 				if err != nil {
 					t.Fatal(err)
 				}

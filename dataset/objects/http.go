@@ -66,15 +66,6 @@ func Listing(objects ...Object) HTTPOption {
 	}}
 }
 
-// Names is [Listing] of objects whose sizes and versions are not known.
-func Names(names ...string) HTTPOption {
-	list := make([]Object, len(names))
-	for i, name := range names {
-		list[i] = Object{Name: name, Size: -1}
-	}
-	return Listing(list...)
-}
-
 // Sign sets the function that makes the URL of an object, such as a presigned one. It
 // is called before every request, by several goroutines at once. Its errors are final, and
 // one that is [fs.ErrNotExist] means that the object is missing.
@@ -439,7 +430,7 @@ func (s *server) all(ctx context.Context, after string) iter.Seq2[Object, error]
 		case s.index != "":
 			s.readIndex(ctx, after != "", yield)
 		default:
-			yield(Object{}, Permanent(errors.New("the server has no listing: want Index, Listing or Names")))
+			yield(Object{}, Permanent(errors.New("the server has no listing: want Index or Listing")))
 		}
 	}
 }

@@ -179,7 +179,7 @@ func TestRedirectsKeepRangesAndLoseSecrets(t *testing.T) {
 
 func TestWrongArgumentsAreErrors(t *testing.T) {
 	for want, options := range map[string][]objects.HTTPOption{
-		"objects: HTTP: Index and Listing: want one of them": {objects.Index("a"), objects.Names("b")},
+		"objects: HTTP: Index and Listing: want one of them": {objects.Index("a"), objects.Listing(objects.Object{Name: "b"})},
 		`objects: HTTP: Index("/a"): want a path`:            {objects.Index("/a")},
 	} {
 		if _, err := objects.HTTP("http://h", options...); fmt.Sprint(err) != want {
@@ -199,7 +199,7 @@ func TestWrongArgumentsAreErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range c.List(t.Context(), "") {
-		if got := fmt.Sprint(err); got != "objects: list all objects: the server has no listing: want Index, Listing or Names" {
+		if got := fmt.Sprint(err); got != "objects: list all objects: the server has no listing: want Index or Listing" {
 			t.Error(got)
 		}
 	}

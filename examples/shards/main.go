@@ -102,7 +102,11 @@ func run(ctx context.Context) (err error) {
 	go server.Serve(listener)
 	defer server.Close()
 
-	remote, err := objects.HTTP("http://"+listener.Addr().String(), objects.Names(names...))
+	var listing []objects.Object
+	for _, name := range names {
+		listing = append(listing, objects.Object{Name: name, Size: -1}) // the server is asked for the size
+	}
+	remote, err := objects.HTTP("http://"+listener.Addr().String(), objects.Listing(listing...))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer bucket.Close()
 	client, err := objects.NewClient(bucket)
 	if err != nil {
 		log.Fatal(err)

@@ -34,10 +34,9 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
-// A Bucket is an [objects.Remote] of the objects in a bucket.
-type Bucket struct {
+// A remote is the [objects.Remote] of the objects in a bucket.
+type remote struct {
 	handle *storage.BucketHandle
-	client *storage.Client
 	page   int // objects in a page of a listing; 0 leaves it to the service
 }
 
@@ -62,7 +61,7 @@ func Transport(t http.RoundTripper) Option { return Option{func(s *settings) { s
 
 // Open finds the credentials, and makes the remote of a bucket. It sends nothing to the
 // bucket.
-func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error) {
+func Open(ctx context.Context, bucket string, options ...Option) (objects.Remote, error) {
 	var s settings
 	for _, option := range options {
 		if option.set != nil {
@@ -77,11 +76,11 @@ func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error
 		return nil, fmt.Errorf("gcs: Open(%q): %w", bucket, response.Public(err))
 	}
 	handle := client.Bucket(bucket).Retryer(storage.WithPolicy(storage.RetryNever))
-	return &Bucket{handle: handle, client: client}, nil
+	return &remote{handle: handle}, nil
 }
 
 // Identity names the bucket: "gs://my-bucket". A cache needs it.
-func (b *Bucket) Identity() string { return "gs://" + b.handle.BucketName() }
+func (b *remote) Identity() string { return "gs://" + b.handle.BucketName() }
 
 func (s *settings) open(ctx context.Context) (*storage.Client, error) {
 	scope := option.WithScopes(storage.ScopeReadOnly)
@@ -113,12 +112,9 @@ func (p pages) CloseIdleConnections() {
 	(&http.Client{Transport: p.RoundTripper}).CloseIdleConnections()
 }
 
-// Close closes connections. No read may be under way.
-func (b *Bucket) Close() error { return b.client.Close() }
-
 // List yields the objects whose names begin with prefix, sorted by the bytes of their
 // names.
-func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Object, error] {
+func (b *remote) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		query := storage.Query{Prefix: prefix, StartOffset: after, Projection: storage.ProjectionNoACL}
 		if err := query.SetAttrSelection([]string{"Name", "Size", "Generation"}); err != nil {
@@ -150,7 +146,7 @@ func object(name string, size, generation int64) objects.Object {
 }
 
 // Get requests n bytes of o from byte off on.
-func (b *Bucket) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
+func (b *remote) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
 	handle := b.handle.Object(o.Name)
 	reading := handle.ReadCompressed(true) // or ranges would be of other bytes
 	if o.Version != "" {
@@ -186,7 +182,7 @@ func (b *Bucket) Get(ctx context.Context, o objects.Object, off, n int64) (io.Re
 
 // missing is the error of an object that is missing. A read does not tell whether the
 // bucket is missing, too, but a listing does.
-func (b *Bucket) missing(ctx context.Context) error {
+func (b *remote) missing(ctx context.Context) error {
 	listing := b.handle.Objects(ctx, nil)
 	listing.PageInfo().MaxSize = 1
 	if _, err := listing.Next(); errors.Is(err, storage.ErrBucketNotExist) {

@@ -59,8 +59,7 @@ func TestFakeGCSServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { b.Close() })
-			b.page = a.Page
+			b.(*remote).page = a.Page
 			return b
 		},
 		Trusting: true,
@@ -84,7 +83,6 @@ func answering(t *testing.T, status int, header http.Header, body string) *objec
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Close() })
 	c, err := objects.NewClient(b, objects.Retries(0), objects.Hedge(0), objects.Silence(time.Minute)) // 32 MiB take seconds
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +174,6 @@ func TestIdentityNamesTheBucket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
 	if got := b.Identity(); got != "gs://photos" {
 		t.Errorf("got %q", got)
 	}
@@ -188,7 +185,6 @@ func TestServicesThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
 	if _, _, err := b.Get(t.Context(), objects.Object{Name: "x"}, 0, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want the service's answer", err)
 	}

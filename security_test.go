@@ -78,7 +78,6 @@ var trusted = map[string]string{
 	"loader/serve":                      "encodes",
 	"dataset/packed":                    "numbers are compared with the size of the file",
 	"dataset/stream":                    "files of a spool have at most 1 MiB of JSON, and tables are compared with their size",
-	"gpu/selftest":                      "reads what it has written itself",
 	"internal/codec/blockcode":          "decodes into blocks that the caller has, and reads each byte once",
 	"internal/codec/bmp":                "takes the memory of its pixels, which MaxPixels limits, and reads each byte once",
 	"internal/codec/gif":                "takes the memory of its first frame, which MaxPixels limits, and a table of 4096 codes",

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset/volume/internal/array"
@@ -24,16 +25,27 @@ type golden struct {
 	SHA256                     string
 }
 
+// notRead are headers of several data files.
+var notRead = []string{"lines.mhd", "list.mhd", "list2.mhd", "pattern.mhd", "first.mhd", "bare.mhd"}
+
 func goldens(t testing.TB) (g map[string]golden) {
 	t.Helper()
 	datatest.Golden(t, &g)
 	if len(g) < 60 {
 		t.Fatalf("%d golden files", len(g))
 	}
-	for _, name := range []string{"lines.mhd", "list.mhd", "list2.mhd", "pattern.mhd", "first.mhd"} { // of several files
+	for _, name := range notRead {
 		delete(g, name)
 	}
 	return g
+}
+
+func TestSeveralDataFilesAreErrors(t *testing.T) {
+	for _, name := range notRead {
+		if _, _, err := read(os.DirFS("testdata/files"), name, 0); err == nil || !strings.Contains(err.Error(), "several data files") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
 }
 
 func TestFilesReadAsSimpleITKReadsThem(t *testing.T) {

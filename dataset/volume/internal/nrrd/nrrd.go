@@ -336,7 +336,7 @@ func (p *parser) finish() error {
 	case !p.endian && h.Encoding != array.Text && h.Dtype.Size() > 1:
 		return fmt.Errorf("endian is missing, which %v needs", h.Dtype)
 	case h.Skip < 0 && h.Encoding != array.Raw:
-		return errors.New("byte skip: -1 is for raw values only")
+		return errors.New("byte skip: -1 is not read of values that are not raw")
 	case h.File == "" && !p.attached:
 		return errors.New("the header has neither a data file nor an empty line at its end")
 	}

@@ -52,7 +52,7 @@ func turns(b *testing.B, ds dataset.Dataset, c result.Config, body float64) {
 			b.Fatal(err)
 		}
 		if body > 0 {
-			if _, err := (bench.Device{SamplesPerSecond: body}).Run(b.Context(), batch.Len(), 0); err != nil {
+			if _, err := bench.Simulate(b.Context(), body, batch.Len(), 0); err != nil {
 				b.Fatal(err)
 			}
 		}

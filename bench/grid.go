@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -221,13 +220,12 @@ func (c Cell) Seconds(side string) float64 {
 		}
 		start += (samples + float64(c.Config.Batch)) * perItem
 	}
-	if rate == 0 {
+	if c.Study == result.Inference {
 		return start
 	}
-	loop := 0.0
+	loop := c.Config.ConsumerSeconds * samples / float64(c.Config.Batch)
 	if c.Speed > 0 {
 		loop = samples / c.Speed
 	}
-	loop = max(loop, c.Config.ConsumerSeconds*samples/float64(c.Config.Batch))
-	return start + max(float64(c.Epochs+1)*samples/rate, math.Max(loop, 0))
+	return start + max(float64(c.Epochs+1)*samples/rate, loop)
 }

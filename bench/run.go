@@ -135,7 +135,7 @@ func (r *Run) consume(ctx context.Context, b *loader.Batch) (transfer float64, e
 		for _, f := range r.Dataset.Spec() {
 			sample += f.Bytes()
 		}
-		return SimulatedDevice(r.Speed).Run(ctx, b.Len(), b.Len()*sample)
+		return Simulate(ctx, r.Speed, b.Len(), b.Len()*sample)
 	case r.Config.ConsumerSeconds > 0:
 		return 0, sleep(ctx, seconds(r.Config.ConsumerSeconds))
 	}
@@ -158,31 +158,16 @@ func (c Cell) Infer(ctx context.Context, device string) (m result.Measured, para
 	return m, net.Parameters(), err
 }
 
-// A Device simulates a device of a given speed: it waits for as long as the work would take, and computes nothing.
-// Results must say that the device was simulated.
-type Device struct {
-	SamplesPerSecond float64
-	PerBatch         time.Duration // added for every batch, of any size
-	BytesPerSecond   float64       // of transfers to the device; with 0 they take no time
-}
-
-// SimulatedDevice returns a device of that speed, with transfers at 6 GB/s, as from page-locked memory over PCIe 3.0,
-// and with 1 ms added for every batch.
-func SimulatedDevice(samplesPerSecond float64) Device {
-	return Device{SamplesPerSecond: samplesPerSecond, PerBatch: time.Millisecond, BytesPerSecond: 6e9}
-}
-
-// Run waits for the transfer of a batch and then for its work, as a loop without overlap does. It returns the seconds
-// of the transfer.
-func (d Device) Run(ctx context.Context, samples, bytes int) (transfer float64, err error) {
+// Simulate waits for as long as a device of that speed takes for a batch, in a loop without overlap, and computes nothing:
+// for the transfer at 6 GB/s, as from page-locked memory over PCIe 3.0, for 1 ms, and for the work. It returns the
+// seconds of the transfer. Results must say that the device was simulated.
+func Simulate(ctx context.Context, samplesPerSecond float64, samples, bytes int) (transfer float64, err error) {
 	begun := time.Now()
-	if d.BytesPerSecond > 0 {
-		if err := sleep(ctx, seconds(float64(bytes)/d.BytesPerSecond)); err != nil {
-			return 0, err
-		}
+	if err := sleep(ctx, seconds(float64(bytes)/6e9)); err != nil {
+		return 0, err
 	}
 	transfer = time.Since(begun).Seconds()
-	return transfer, sleep(ctx, d.PerBatch+seconds(float64(samples)/d.SamplesPerSecond))
+	return transfer, sleep(ctx, time.Millisecond+seconds(float64(samples)/samplesPerSecond))
 }
 
 // profiled adds the stages: the waits and copies of the loop, and the work of the workers according to the loader's stats

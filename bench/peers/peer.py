@@ -83,7 +83,7 @@ def run(make, versions):
 
 
 class Consumer:
-    """Takes as long as the consumer of a batch, or a device as bench.SimulatedDevice, or a net on the processor."""
+    """Takes as long as the consumer of a batch, or a device as bench.Simulate, or a net on the processor."""
 
     def __init__(self, o):
         self.o, self.net = o, None

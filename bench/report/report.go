@@ -254,14 +254,13 @@ func point(x int, f analysis.Figure) [4]float64 {
 	return [4]float64{float64(x), f.Median, f.Low, f.High}
 }
 
-func variant(c analysis.Cell) string { return c.Variant() }
-func batchOf(c analysis.Cell) int    { return c.Batch }
-func workersOf(c analysis.Cell) int  { return c.Workers }
-func workers(c analysis.Cell) string { return plural(c.Workers, "worker") }
-func batch(c analysis.Cell) string   { return fmt.Sprintf("batches of %d", c.Batch) }
-func rate(c analysis.Cell) analysis.Figure {
-	return c.Rate()
-}
+func variant(c analysis.Cell) string       { return c.Variant() }
+func batchOf(c analysis.Cell) int          { return c.Batch }
+func workersOf(c analysis.Cell) int        { return c.Workers }
+func workers(c analysis.Cell) string       { return plural(c.Workers, "worker") }
+func batch(c analysis.Cell) string         { return fmt.Sprintf("batches of %d", c.Batch) }
+func rate(c analysis.Cell) analysis.Figure { return c.Rate() }
+
 func firstBatch(c analysis.Cell) analysis.Figure {
 	return c.Figure(func(m result.Measured) float64 { return 1000 * m.FirstBatch })
 }

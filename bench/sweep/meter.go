@@ -142,9 +142,8 @@ func (m *meter) measure(ctx context.Context, s analysis.Setting) (float64, error
 	runtime.GC() // so that slabs of the setting before are not collected in this one's time
 	var body func(context.Context, *loader.Batch) error
 	if m.consumer > 0 {
-		device := bench.Device{SamplesPerSecond: m.consumer}
 		body = func(ctx context.Context, b *loader.Batch) error {
-			_, err := device.Run(ctx, b.Len(), 0)
+			_, err := bench.Simulate(ctx, m.consumer, b.Len(), 0)
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func TestRatesAreThoseOfTheLastSeconds(t *testing.T) {
 		for b := range l.Epoch(t.Context(), 0) {
 			switch got := reports(t, &view)[0]; b.Indices()[0] {
 			case 195:
-				if !near(got.Rate, 10) || !near(got.Wait, 1) {
+				if got.Rate < 9.5 || got.Rate > 10.6 || !near(got.Wait, 1) { // looks are a second apart
 					t.Errorf("got %+v", got)
 				}
 				time.Sleep(time.Minute)

@@ -46,7 +46,7 @@ import (
 // delivered. Workers wait while w writes. Without the end of the array, for instance after a
 // crash, viewers read what there is. Samples and stages shorter than 1 µs are not drawn.
 func File(w io.Writer) loader.Trace {
-	r := &recorder{out: bufio.NewWriterSize(w, 64<<10), nowhere: w == nil, origin: time.Now(), ready: map[int64]bool{}, epoch: -1}
+	r := &recorder{out: bufio.NewWriterSize(w, 64<<10), nowhere: w == nil, origin: time.Now(), pid: os.Getpid(), ready: map[int64]bool{}, epoch: -1}
 	r.loop.id = loopTrack
 	return loader.Trace{
 		LoaderMade:     r.made,
@@ -80,6 +80,7 @@ type args map[string]any
 type recorder struct {
 	nowhere bool // whether there is no writer
 	origin  time.Time
+	pid     int
 
 	mu     sync.Mutex
 	out    *bufio.Writer
@@ -135,7 +136,7 @@ func (r *recorder) add(e event, at, took time.Duration) {
 	if r.closed {
 		return
 	}
-	e.Pid, e.At, e.Took = os.Getpid(), micros(at), micros(took)
+	e.Pid, e.At, e.Took = r.pid, micros(at), micros(took)
 	text, err := json.Marshal(e)
 	if err != nil {
 		panic(err) // an event has only texts and numbers

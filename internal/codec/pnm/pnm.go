@@ -23,10 +23,6 @@ type Decoder struct {
 	maxval int
 	scan   scanner
 	row    []byte // the samples of a row of a plain file
-
-	scale  [65535]uint8 // by sample below scaled: its value in the result
-	scaled int          // the maxval for which scale was computed
-	wide   bool         // whether scale is for grey samples of more than 8 bits
 }
 
 // A kind is the format that the file's first two bytes say.
@@ -124,34 +120,24 @@ func (d *Decoder) samples(s *scanner) error {
 			return fmt.Errorf("maximum value %d, want 1 to 65535", v)
 		}
 		d.maxval = v
-		d.setScale()
 	}
 	return nil
 }
 
-// setScale computes the 8-bit value of every sample. Source: Pillow's PpmImagePlugin,
-// and its Convert.c for grey samples of more than 8 bits.
-func (d *Decoder) setScale() {
-	wide := d.kind.bands == 1 && d.maxval > 255
-	if d.scaled == d.maxval && d.wide == wide {
-		return
+// value is the 8-bit value of a sample. Source: Pillow's PpmImagePlugin, and its Convert.c for grey samples
+// of more than 8 bits.
+func (d *Decoder) value(sample int) uint8 {
+	switch {
+	case sample >= d.maxval:
+		return 255
+	case d.maxval == 255:
+		return uint8(sample)
 	}
-	d.scaled, d.wide = d.maxval, wide
 	most := 255.0
-	if wide {
+	if d.kind.bands == 1 && d.maxval > 255 {
 		most = 65535
 	}
-	for v := range d.maxval {
-		d.scale[v] = uint8(min(255, math.RoundToEven(float64(v)/float64(d.maxval)*most)))
-	}
-}
-
-// value is the 8-bit value of a sample.
-func (d *Decoder) value(sample int) uint8 {
-	if sample >= d.maxval {
-		return 255
-	}
-	return d.scale[sample]
+	return uint8(min(255, math.RoundToEven(float64(sample)/float64(d.maxval)*most)))
 }
 
 // rowBytes is the length of a row. For plain files it is the least possible length.

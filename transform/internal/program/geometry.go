@@ -367,7 +367,7 @@ func (p *Program) padding(c *Call) padding {
 
 // check is the error of a mode that cannot say where boxes and keypoints go.
 func (s padding) check(p *Program) error {
-	if s.mode != raster.Constant && len(p.boxes)+len(p.points) > 0 {
+	if s.mode != raster.Constant && (p.has(Boxes) || p.has(KeyPoints)) {
 		return errors.New("not with Boxes or KeyPoints: only the mode constant")
 	}
 	return nil

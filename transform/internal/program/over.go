@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform/internal/engine"
@@ -44,7 +43,7 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 		return nil, err
 	}
 	spec[x.Field].Kind = dataset.Image
-	if x.Layout, spec, err = p.annotate(spec, in, p.Field); err != nil {
+	if x.Layout, spec, err = p.annotate(spec, in); err != nil {
 		return nil, err
 	}
 	if x.Out, err = p.withSizes(spec); err != nil {
@@ -59,7 +58,7 @@ func (p *Program) Alone() (dataset.Field, error) {
 		return dataset.Field{}, errors.New("Views: only for Images: here an image has one result")
 	}
 	if p.any() {
-		return dataset.Field{}, fmt.Errorf("%s: only for Images: here the image is alone", strings.Join(p.calls(), ", "))
+		return dataset.Field{}, fmt.Errorf("%v: only for Images: here the image is alone", p.parts[0])
 	}
 	if err := p.findFields(nil); err != nil {
 		return dataset.Field{}, err

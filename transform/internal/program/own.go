@@ -3,7 +3,6 @@ package program
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform/internal/engine"
@@ -55,7 +54,7 @@ func (p *Program) find(s *engine.Sampling, spec dataset.Spec) error {
 		if name == p.Field {
 			return fmt.Errorf("%s: that is the field of the images", s.Text)
 		}
-		mask := slices.IndexFunc(p.masks, func(m maskField) bool { return m.Name == name })
+		mask := p.maskAt(name)
 		s.At, s.Masks = append(s.At, at), append(s.Masks, mask)
 		s.Sees = s.Sees || mask >= 0
 	}

@@ -48,8 +48,8 @@ func ExampleAutoAugment() {
 }
 
 func ExampleAugMix() {
-	fmt.Println(transform.AugMix(transform.Severity(5), transform.MixtureWidth(2), transform.ChainDepth(3), transform.Alpha(0.5), transform.AllOps(false), transform.Interpolation(transform.Nearest), transform.Fill(1, 2, 3)))
-	// Output: AugMix(Severity(5), MixtureWidth(2), ChainDepth(3), Alpha(0.5), AllOps(false), Interpolation(nearest), Fill(1, 2, 3))
+	fmt.Println(transform.AugMix(transform.Severity(5), transform.Alpha(0.5), transform.AllOps(false), transform.Interpolation(transform.Nearest), transform.Fill(1, 2, 3)))
+	// Output: AugMix(Severity(5), Alpha(0.5), AllOps(false), Interpolation(nearest), Fill(1, 2, 3))
 }
 
 // The steps of MoCo v2, but for the blur.

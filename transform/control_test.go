@@ -83,7 +83,7 @@ func TestWrongNumbersAreErrors(t *testing.T) {
 		RandomAffine(0, 0, Interpolation(Box)), RandomAffine(0, 0, Center(0, inf)), RandomPerspective(nan, 1), RandomPerspective(1.5, 1),
 		RandomPerspective(0.5, nan), RandomPerspective(0.5, 1, Interpolation(Hamming)), RandAugment(-1, 9), RandAugment(2, 31), RandAugment(2, -1),
 		RandAugment(2, 0, NumMagnitudeBins(1)), RandAugment(2, 9, Interpolation(Box)), TrivialAugmentWide(NumMagnitudeBins(0)), TrivialAugmentWide(Interpolation(200)),
-		AugMix(Severity(0)), AugMix(Severity(11)), AugMix(MixtureWidth(0)), AugMix(ChainDepth(0)), AugMix(Alpha(nan)), AugMix(Alpha(0)), AugMix(Interpolation(Box)),
+		AugMix(Severity(0)), AugMix(Severity(11)), AugMix(Alpha(nan)), AugMix(Alpha(0)), AugMix(Interpolation(Box)),
 		ElasticTransform(nan, 1), ElasticTransform(1, nan), ElasticTransform(1, -1), ElasticTransform(1, 1, Interpolation(Lanczos)),
 		GaussianBlur(4), GaussianBlur(257), GaussianBlur([2]int{3, -1}), GaussianBlur(3, Sigma(nan, 1)), GaussianBlur(3, Sigma(0, 1)),
 		GaussianNoise(nan, 1), GaussianNoise(0, -1), GaussianNoise(0, inf), JPEG(0, 5), JPEG(6, 5), JPEG(5, 101),
@@ -109,7 +109,7 @@ func TestSmallImagesAndExtremeNumbersGiveImages(t *testing.T) {
 		ElasticTransform(1<<20, 0), ElasticTransform(-50, 20, Interpolation(Nearest)), ElasticTransform(50, 1, Interpolation(Bicubic)),
 		GaussianBlur(255, Sigma(1e-9, 1e9)), GaussianBlur([2]int{1, 3}), GaussianNoise(-128, 128), JPEG(1, 1), JPEG(1, 100), RandomChannelPermutation(),
 		RandomPhotometricDistort(1),
-		AutoAugment(SVHNPolicy), AugMix(), AugMix(Alpha(1e-9), MixtureWidth(1)), AugMix(Alpha(1e6), Severity(10), ChainDepth(9), AllOps(false), Interpolation(Bicubic)),
+		AutoAugment(SVHNPolicy), AugMix(), AugMix(Alpha(1e-9)), AugMix(Alpha(1e6), Severity(10), AllOps(false), Interpolation(Bicubic)),
 	}
 	for _, size := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 3}, {1, 50}, {40, 2}, {17, 13}} {
 		for _, s := range all {

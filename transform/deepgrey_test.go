@@ -115,7 +115,7 @@ func TestColoursOfDepth16TakeAllNumbers(t *testing.T) {
 		transform.ColorJitter(3e38, 3e38, 3e38, 0.5), transform.RandomPhotometricDistort(1),
 		transform.RandomPosterize(0, 1), transform.RandomPosterize(8, 1), transform.RandomEqualize(1), transform.RandomAdjustSharpness(3e38, 1),
 		transform.GaussianNoise(-128, 128), transform.RandAugment(20, 30), transform.TrivialAugmentWide(transform.NumMagnitudeBins(2)), transform.AutoAugment(transform.SVHNPolicy),
-		transform.AugMix(transform.Alpha(1e-9), transform.MixtureWidth(1)), transform.AugMix(transform.Severity(10), transform.ChainDepth(9)), transform.Grayscale(3), transform.RandomChannelPermutation(),
+		transform.AugMix(transform.Alpha(1e-9)), transform.AugMix(transform.Severity(10)), transform.Grayscale(3), transform.RandomChannelPermutation(),
 	}
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for _, size := range [][2]int{{1, 1}, {1, 3}, {3, 1}, {2, 2}, {3, 3}, {17, 13}} {

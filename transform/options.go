@@ -99,13 +99,6 @@ func NumMagnitudeBins(n int) Option { return optionOf(program.NumMagnitudeBins, 
 // Severity is the number of magnitudes, 1 to 10, from which [AugMix] draws one. The default is 3.
 func Severity(n int) Option { return optionOf(program.Severity, n) }
 
-// MixtureWidth is the number of chains of [AugMix]. The default is 3.
-func MixtureWidth(n int) Option { return optionOf(program.MixtureWidth, n) }
-
-// ChainDepth is the number of augmentations in a chain of [AugMix]. The default, -1, is a random number from 1 to 3
-// for each chain.
-func ChainDepth(n int) Option { return optionOf(program.ChainDepth, n) }
-
 // Alpha is the parameter of the distributions of the weights of [AugMix], Dirichlet's. The default is 1.
 func Alpha(a float64) Option { return optionOf(program.Alpha, a) }
 
@@ -124,9 +117,6 @@ func SideRange(least, greatest float64) Option { return optionOf(program.SideRan
 func SamplerOptions(ious ...float64) Option {
 	return optionOf(program.SamplerOptions, figures.Anys(ious)...)
 }
-
-// Trials is how many parts [RandomIoUCrop] tries per option. The default is 40.
-func Trials(n int) Option { return optionOf(program.Trials, n) }
 
 // MinSize is the least width and height of a box that [SanitizeBoundingBoxes] keeps, in pixels: 1 or more. The
 // default is 1.

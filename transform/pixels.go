@@ -107,6 +107,6 @@ func AutoAugment(policy Policy, options ...Option) Step {
 // AugMix mixes the image with others made from it by chains of random augmentations: torchvision's AugMix. The
 // augmentations are those of PIL, bit for bit; the weights and the mixture are torchvision's.
 //
-// [Severity] is 3 by default, [MixtureWidth] 3, [ChainDepth] -1 (random), [Alpha] 1, [AllOps] true. [Interpolation] is
+// [Severity] is 3 by default, [Alpha] 1, [AllOps] true. [Interpolation] is
 // [Bilinear] by default, or [Nearest] or [Bicubic], and [Fill] black.
 func AugMix(options ...Option) Step { return stepOf(program.AugMix, options) }

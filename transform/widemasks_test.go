@@ -142,7 +142,7 @@ func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
 		}
 	}
 	wide := masked(dataset.Field{Name: "mask", Dtype: dataset.Uint16, Shape: dataset.Shape{13, 21}}, func(dataset.Slot) {})
-	if _, err := transform.Images(wide, transform.Mask("mask", transform.Dtype(dataset.Uint8)), transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "want Dtype(dataset.Uint16), or a larger one") {
+	if _, err := transform.Images(wide, transform.Mask("mask", transform.Dtype(dataset.Uint8)), transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "want a Dtype that holds uint16") {
 		t.Errorf("uint16 as uint8: %v", err)
 	}
 }

@@ -199,7 +199,6 @@ func (a *Annotations) ClampPoints() {
 type IouCrop struct {
 	Scale, Ratio Span
 	Ious         []float64
-	Trials       int
 }
 
 func (s IouCrop) Move(e *Engine, r *rand.Rand) error {
@@ -236,7 +235,7 @@ func (s IouCrop) part(a *Annotations, w, h int, r *rand.Rand) (part image.Rectan
 		if iou >= 1 {
 			return image.Rectangle{}, false
 		}
-		for range s.Trials {
+		for range 40 {
 			dw, dh := r.Float32(), r.Float32()
 			pw, ph := int(float32(w)*(least+float32(more*dw))), int(float32(h)*(least+float32(more*dh)))
 			if pw < 1 || ph < 1 {

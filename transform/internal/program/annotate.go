@@ -375,11 +375,11 @@ var (
 		return p.marks(KeyPoints, c, (*engine.Annotations).RemoveOutside)
 	})
 	ClampKeyPoints = result("ClampKeyPoints", func(p *Program, c *Call) error { return p.marks(KeyPoints, c, (*engine.Annotations).ClampPoints) })
-	RandomIoUCrop  = &Kind{name: "RandomIoUCrop", takes: []*Kind{Scale, Ratio, SamplerOptions, Trials}, add: func(p *Program, c *Call) error {
+	RandomIoUCrop  = &Kind{name: "RandomIoUCrop", takes: []*Kind{Scale, Ratio, SamplerOptions}, add: func(p *Program, c *Call) error {
 		if err := p.need(Boxes); err != nil {
 			return err
 		}
-		crop := engine.IouCrop{Scale: c.span(Scale, 0.3, 1), Ratio: c.span(Ratio, 0.5, 2), Ious: []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}, Trials: optionOf(c, Trials, 40)}
+		crop := engine.IouCrop{Scale: c.span(Scale, 0.3, 1), Ratio: c.span(Ratio, 0.5, 2), Ious: []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}}
 		if c.has(SamplerOptions) {
 			crop.Ious = of[float64](c.option(SamplerOptions))
 		}

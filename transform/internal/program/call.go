@@ -17,6 +17,9 @@ type Kind struct {
 	name    string
 	takes   []*Kind                          // the options that it has
 	several bool                             // a setting that may be there more than once
+	sized   bool                             // its first argument is a size
+	chance  bool                             // its last argument is a probability
+	warps   bool                             // its Interpolation is that of a warp
 	check   func(v Values) error             // of an option: of its arguments
 	add     func(p *Program, c *Call) error  // of a step or a setting
 	brief   func(c *Call, args []any) string // how mistakes name a step that has others
@@ -54,6 +57,16 @@ func New(k *Kind, options []*Call, args ...any) *Call {
 				errs = append(errs, o.check(o.Args))
 			}
 		}
+	}
+	if k.sized {
+		errs = append(errs, c.extent().check())
+	}
+	if k.chance {
+		errs = append(errs, figures.CheckProbability(c.prob()))
+	}
+	if k.warps {
+		f := c.filter(resize.Nearest)
+		errs = append(errs, want(f == resize.Nearest || f == resize.Bilinear || f == resize.Bicubic, "the Interpolation Nearest, Bilinear or Bicubic"))
 	}
 	c.mistake = errors.Join(errs...)
 	return c
@@ -181,17 +194,17 @@ type extent struct {
 	one  bool
 }
 
-// extent is the first argument, a positive number or height and width.
-func (c *Call) extent() (extent, error) {
-	s := extent{one: true}
-	switch v := c.Args[0].(type) {
-	case int:
-		s.h, s.w = v, v
-	case [2]int:
-		s = extent{v[0], v[1], false}
+// extent is the first argument, a number or height and width.
+func (c *Call) extent() extent {
+	if v, ok := c.Args[0].([2]int); ok {
+		return extent{v[0], v[1], false}
 	}
-	return s, s.check()
+	n := c.Args.int(0)
+	return extent{n, n, true}
 }
+
+// prob is the last argument.
+func (c *Call) prob() float64 { return c.Args.float(len(c.Args) - 1) }
 
 func (s extent) check() error {
 	if s.h < 1 || s.w < 1 {

@@ -69,9 +69,9 @@ func (p *Program) greyOrRGB() error {
 	return nil
 }
 
-// warps is the error of a warp, or of a policy, that does not work with Depth16.
-func (p *Program) warps(c *Call) error {
-	if p.Deep != nil && c.filter(resize.Bilinear) == resize.Bicubic && c.name != "ElasticTransform" {
+// checkFilter is the error of a filter of a warp or of a policy that torchvision's tensors do not have.
+func (p *Program) checkFilter(c *Call) error {
+	if p.Deep != nil && c.warps && c.filter(resize.Bilinear) == resize.Bicubic && c.name != "ElasticTransform" {
 		return errors.New("want the Interpolation Nearest or Bilinear with Depth16, as torchvision's tensors have")
 	}
 	return nil

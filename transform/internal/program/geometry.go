@@ -55,7 +55,7 @@ func (p *Program) geometry(c *Call, how effect, sized func(w, h int) (int, int),
 
 // warp adds a geometry that needs pixels. What moves with the image must follow.
 func (p *Program) warp(c *Call, sized func(w, h int) (int, int), move func(e *engine.Engine, r *rand.Rand) error) error {
-	if err := errors.Join(p.beforeTensor(), p.warps(c)); err != nil {
+	if err := p.beforeTensor(); err != nil {
 		return err
 	}
 	p.pause("warp      " + c.String())
@@ -68,19 +68,11 @@ func (p *Program) painter(c *Call, usual resize.Filter) raster.Painter {
 	return raster.Painter{Filter: c.filter(usual), Fill: p.fill(c)}
 }
 
-// checkPainter is the error of filters that warps do not have.
-func checkPainter(f resize.Filter) error {
-	return want(f == resize.Nearest || f == resize.Bilinear || f == resize.Bicubic, "the Interpolation Nearest, Bilinear or Bicubic")
-}
-
 // Resize, and steps that draw a size.
 var (
-	Resize = &Kind{name: "Resize", takes: []*Kind{Interpolation, MaxSize}, add: func(p *Program, c *Call) error {
-		size, err := c.extent()
-		limit := optionOf(c, MaxSize, 0)
+	Resize = &Kind{name: "Resize", sized: true, takes: []*Kind{Interpolation, MaxSize}, add: func(p *Program, c *Call) error {
+		size, limit := c.extent(), optionOf(c, MaxSize, 0)
 		switch {
-		case err != nil:
-			return err
 		case limit != 0 && !size.one:
 			return errors.New("want a MaxSize only with the shorter side")
 		case limit != 0 && limit <= size.h:
@@ -104,10 +96,9 @@ var (
 			return w, h
 		})
 	}}
-	ScaleJitter = &Kind{name: "ScaleJitter", takes: []*Kind{Scale, Interpolation}, add: func(p *Program, c *Call) error {
-		target, err := c.extent()
-		scale := c.span(Scale, 0.1, 2)
-		if err := errors.Join(err, want(scale.Greatest <= MaxSide, "a Scale up to %d", MaxSide)); err != nil {
+	ScaleJitter = &Kind{name: "ScaleJitter", sized: true, takes: []*Kind{Scale, Interpolation}, add: func(p *Program, c *Call) error {
+		target, scale := c.extent(), c.span(Scale, 0.1, 2)
+		if err := want(scale.Greatest <= MaxSide, "a Scale up to %d", MaxSide); err != nil {
 			return err
 		}
 		return p.resizeRandomly(c, func(w, h int, r *rand.Rand) (int, int) {
@@ -182,11 +173,8 @@ func drawn(s engine.Span, r *rand.Rand) float32 {
 
 // Steps that crop, pad and mirror.
 var (
-	CenterCrop = &Kind{name: "CenterCrop", takes: []*Kind{Fill, Floor}, add: func(p *Program, c *Call) error {
-		size, err := c.extent()
-		if err != nil {
-			return err
-		}
+	CenterCrop = &Kind{name: "CenterCrop", sized: true, takes: []*Kind{Fill, Floor}, add: func(p *Program, c *Call) error {
+		size := c.extent()
 		floor, colour := c.has(Floor), p.fill(c)
 		return p.geometry(c, crops, size.after, func(e *engine.Engine, _ *rand.Rand) error {
 			w, h := e.Size()
@@ -206,7 +194,7 @@ var (
 			return e.Crop(image.Rect(left, top, left+size.w, top+size.h), raster.Fill{})
 		})
 	}}
-	RandomCrop = &Kind{name: "RandomCrop", takes: []*Kind{Padding, PadIfNeeded, Fill, PaddingMode}, add: addRandomCrop}
+	RandomCrop = &Kind{name: "RandomCrop", sized: true, takes: []*Kind{Padding, PadIfNeeded, Fill, PaddingMode}, add: addRandomCrop}
 	Pad        = &Kind{name: "Pad", takes: []*Kind{Fill, PaddingMode}, add: func(p *Program, c *Call) error {
 		widths := widthsOf(c.Args[0])
 		pad := p.padding(c)
@@ -224,11 +212,8 @@ var (
 			return pad.around(e, frameOf(widths, w, h))
 		})
 	}}
-	RandomZoomOut = &Kind{name: "RandomZoomOut", takes: []*Kind{SideRange, Fill}, add: func(p *Program, c *Call) error {
-		prob, side, colour := c.Args.float(0), c.span(SideRange, 1, 4), p.fill(c)
-		if err := figures.CheckProbability(prob); err != nil {
-			return err
-		}
+	RandomZoomOut = &Kind{name: "RandomZoomOut", chance: true, takes: []*Kind{SideRange, Fill}, add: func(p *Program, c *Call) error {
+		prob, side, colour := c.prob(), c.span(SideRange, 1, 4), p.fill(c)
 		return p.geometry(c, pads, varies, func(e *engine.Engine, r *rand.Rand) error {
 			if r.Float64() >= prob {
 				return nil
@@ -241,11 +226,8 @@ var (
 			return e.Crop(image.Rect(-left, -top, toW-left, toH-top), colour)
 		})
 	}}
-	FixedSizeCrop = &Kind{name: "FixedSizeCrop", takes: []*Kind{Fill}, add: func(p *Program, c *Call) error {
-		size, err := c.extent()
-		if err != nil {
-			return err
-		}
+	FixedSizeCrop = &Kind{name: "FixedSizeCrop", sized: true, takes: []*Kind{Fill}, add: func(p *Program, c *Call) error {
+		size := c.extent()
 		colour := p.fill(c)
 		return p.geometry(c, pads, size.after, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
@@ -264,11 +246,8 @@ var (
 			return nil
 		})
 	}}
-	RandomResizedCrop = &Kind{name: "RandomResizedCrop", takes: []*Kind{Scale, Ratio, Interpolation}, add: func(p *Program, c *Call) error {
-		size, err := c.extent()
-		if err != nil {
-			return err
-		}
+	RandomResizedCrop = &Kind{name: "RandomResizedCrop", sized: true, takes: []*Kind{Scale, Ratio, Interpolation}, add: func(p *Program, c *Call) error {
+		size := c.extent()
 		filter := c.filter(resize.Bilinear)
 		return p.geometry(c, resizes, size.after, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
@@ -281,9 +260,9 @@ var (
 	RandomHorizontalFlip = flip("RandomHorizontalFlip", false)
 	RandomVerticalFlip   = flip("RandomVerticalFlip", true)
 
-	PadTo = &Kind{name: "PadTo", add: func(p *Program, c *Call) error {
-		size, err := c.extent()
-		if err := errors.Join(err, p.notNested(), p.beforeCrops()); err != nil {
+	PadTo = &Kind{name: "PadTo", sized: true, add: func(p *Program, c *Call) error {
+		size := c.extent()
+		if err := errors.Join(p.notNested(), p.beforeCrops()); err != nil {
 			return err
 		}
 		o := &p.Output
@@ -305,8 +284,8 @@ var (
 		}})
 		return nil
 	}}
-	FiveCrop      = &Kind{name: "FiveCrop", add: func(p *Program, c *Call) error { return p.severalCrops(c, 5) }}
-	TenCrop       = &Kind{name: "TenCrop", takes: []*Kind{VerticalFlip}, add: func(p *Program, c *Call) error { return p.severalCrops(c, 10) }}
+	FiveCrop      = &Kind{name: "FiveCrop", sized: true, add: func(p *Program, c *Call) error { return p.severalCrops(c, 5) }}
+	TenCrop       = &Kind{name: "TenCrop", sized: true, takes: []*Kind{VerticalFlip}, add: func(p *Program, c *Call) error { return p.severalCrops(c, 10) }}
 	ExifTranspose = &Kind{name: "ExifTranspose", add: func(p *Program, c *Call) error {
 		if err := p.notNested(); err != nil {
 			return err
@@ -327,11 +306,8 @@ var (
 )
 
 func flip(name string, vertical bool) *Kind {
-	return &Kind{name: name, add: func(p *Program, c *Call) error {
-		prob := c.Args.float(0)
-		if err := figures.CheckProbability(prob); err != nil {
-			return err
-		}
+	return &Kind{name: name, chance: true, add: func(p *Program, c *Call) error {
+		prob := c.prob()
 		return p.geometry(c, moves, nil, func(e *engine.Engine, r *rand.Rand) error {
 			if r.Float64() < prob {
 				e.Flip(vertical)
@@ -415,9 +391,8 @@ func frameOf(d []int, w, h int) image.Rectangle {
 }
 
 func addRandomCrop(p *Program, c *Call) error {
-	size, err := c.extent()
-	pad := p.padding(c)
-	if err := errors.Join(err, pad.check(p)); err != nil {
+	size, pad := c.extent(), p.padding(c)
+	if err := pad.check(p); err != nil {
 		return err
 	}
 	widths, needed, how := of[int](c.option(Padding)), c.has(PadIfNeeded), crops
@@ -472,8 +447,8 @@ func (c *Call) DrawPart(w, h int, r *rand.Rand) image.Rectangle {
 
 // severalCrops adds FiveCrop or TenCrop.
 func (p *Program) severalCrops(c *Call, n int) error {
-	size, err := c.extent()
-	if err := errors.Join(err, p.notNested(), p.beforeTensor()); err != nil {
+	size := c.extent()
+	if err := errors.Join(p.notNested(), p.beforeTensor()); err != nil {
 		return err
 	}
 	if p.any() {
@@ -493,9 +468,9 @@ func cornerOf(k int, size, crop image.Point) image.Point {
 
 // Warps.
 var (
-	RandomRotation = &Kind{name: "RandomRotation", takes: []*Kind{Interpolation, Expand, Center, Fill}, add: func(p *Program, c *Call) error {
+	RandomRotation = &Kind{name: "RandomRotation", warps: true, takes: []*Kind{Interpolation, Expand, Center, Fill}, add: func(p *Program, c *Call) error {
 		paint, degrees, sized := p.painter(c, resize.Nearest), c.Args.span(), func(w, h int) (int, int) { return w, h }
-		if err := errors.Join(degrees.CheckAngles("degrees"), checkPainter(paint.Filter)); err != nil {
+		if err := degrees.CheckAngles("degrees"); err != nil {
 			return err
 		}
 		if c.has(Expand) {
@@ -521,9 +496,9 @@ var (
 			return e.Annotations.Follow(&m, w, h)
 		})
 	}}
-	RandomAffine = &Kind{name: "RandomAffine", takes: []*Kind{Translate, Scale, Shear, Interpolation, Fill, Center}, add: func(p *Program, c *Call) error {
+	RandomAffine = &Kind{name: "RandomAffine", warps: true, takes: []*Kind{Translate, Scale, Shear, Interpolation, Fill, Center}, add: func(p *Program, c *Call) error {
 		paint := p.painter(c, resize.Nearest)
-		if err := errors.Join(c.Args.span().CheckAngles("degrees"), checkPainter(paint.Filter)); err != nil {
+		if err := c.Args.span().CheckAngles("degrees"); err != nil {
 			return err
 		}
 		center := c.option(Center)
@@ -540,13 +515,10 @@ var (
 			return e.Warp(m, w, h, paint)
 		})
 	}}
-	RandomPerspective = &Kind{name: "RandomPerspective", takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
-		distortion, prob, paint := c.Args.float(0), c.Args.float(1), p.painter(c, resize.Bilinear)
-		if err := errors.Join(figures.CheckProbability(prob), checkPainter(paint.Filter)); err != nil {
+	RandomPerspective = &Kind{name: "RandomPerspective", chance: true, warps: true, takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
+		distortion, prob, paint := c.Args.float(0), c.prob(), p.painter(c, resize.Bilinear)
+		if err := want(distortion >= 0 && distortion <= 1, "a distortion from 0 to 1"); err != nil {
 			return err
-		}
-		if !(distortion >= 0 && distortion <= 1) {
-			return errors.New("want a distortion from 0 to 1")
 		}
 		return p.warp(c, nil, func(e *engine.Engine, r *rand.Rand) error {
 			if r.Float64() >= prob {
@@ -563,7 +535,7 @@ var (
 			return e.Warp(raster.ToCorners(w, h, corners), w, h, paint)
 		})
 	}}
-	ElasticTransform = &Kind{name: "ElasticTransform", takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
+	ElasticTransform = &Kind{name: "ElasticTransform", warps: true, takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
 		const most = 100 // which bounds the work per pixel
 		alpha, sigma, paint := c.Args.float(0), c.Args.float(1), p.painter(c, resize.Bilinear)
 		switch {
@@ -572,10 +544,7 @@ var (
 		case !(sigma >= 0 && sigma <= most):
 			return errors.New("want a sigma from 0 to 100")
 		}
-		if err := checkPainter(paint.Filter); err != nil {
-			return err
-		}
-		if err := errors.Join(p.beforeTensor(), p.warps(c)); err != nil {
+		if err := p.beforeTensor(); err != nil {
 			return err
 		}
 		p.pause("warp      " + c.String())

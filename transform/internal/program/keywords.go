@@ -56,12 +56,6 @@ var (
 	Severity = &Kind{name: "Severity", check: func(v Values) error {
 		return want(v.int(0) >= 1 && v.int(0) <= mixBins, "a Severity from 1 to 10")
 	}}
-	MixtureWidth = &Kind{name: "MixtureWidth", check: func(v Values) error {
-		return want(v.int(0) >= 1 && v.int(0) <= MaxSide, "a MixtureWidth of 1 or more")
-	}}
-	ChainDepth = &Kind{name: "ChainDepth", check: func(v Values) error {
-		return want(v.int(0) >= 1 || v.int(0) == -1, "a ChainDepth of 1 or more, or -1")
-	}}
 	Alpha = &Kind{name: "Alpha", check: func(v Values) error {
 		return want(v.float(0) > 0 && v.float(0) <= MaxSide, "a finite Alpha above 0")
 	}}
@@ -78,7 +72,6 @@ var (
 		}
 		return want(ok, "SamplerOptions of 0 or more")
 	}}
-	Trials       = &Kind{name: "Trials", check: func(v Values) error { return want(v.int(0) >= 1, "Trials of 1 or more") }}
 	MinSize      = &Kind{name: "MinSize", check: func(v Values) error { return want(v.float(0) >= 1, "a MinSize of 1 or more") }}
 	MinArea      = &Kind{name: "MinArea", check: func(v Values) error { return want(v.float(0) >= 1, "a MinArea of 1 or more") }}
 	VerticalFlip = &Kind{name: "VerticalFlip"}

@@ -51,14 +51,14 @@ func (p *Program) edit(c *Call, op engine.Operation) error {
 }
 
 // policy adds a step of augmentations that also move pixels, which annotations cannot follow.
-func (p *Program) policy(c *Call, paint raster.Painter, err error, edit editing) error {
-	if err := errors.Join(checkPainter(paint.Filter), err); err != nil {
+func (p *Program) policy(c *Call, err error, edit editing) error {
+	if err != nil {
 		return err
 	}
 	if p.any() {
 		return errors.New("not with Boxes, Mask, Masks or KeyPoints, which it does not move")
 	}
-	if err := errors.Join(p.warps(c), p.greyOrRGB()); err != nil {
+	if err := p.greyOrRGB(); err != nil {
 		return err
 	}
 	return p.edit(c, edit)
@@ -66,15 +66,11 @@ func (p *Program) policy(c *Call, paint raster.Painter, err error, edit editing)
 
 // chance is a kind of steps whose last argument is the probability of a change.
 func chance(name string, check func(v Values) error, change func(f raster.Frame, v Values)) *Kind {
-	return &Kind{name: name, add: func(p *Program, c *Call) error {
+	return &Kind{name: name, chance: true, add: func(p *Program, c *Call) error {
 		if err := check(c.Args); err != nil {
 			return err
 		}
-		prob := c.Args.float(len(c.Args) - 1)
-		if err := figures.CheckProbability(prob); err != nil {
-			return err
-		}
-		return p.edit(c, chancing{prob, func(e *engine.Engine, _ *rand.Rand) error {
+		return p.edit(c, chancing{c.prob(), func(e *engine.Engine, _ *rand.Rand) error {
 			change(e.Frame, c.Args)
 			return nil
 		}})
@@ -142,11 +138,11 @@ var (
 		}
 		return err
 	}}
-	RandomGrayscale = &Kind{name: "RandomGrayscale", add: func(p *Program, c *Call) error {
-		prob := c.Args.float(0)
-		if err := errors.Join(p.greyOrRGB(), figures.CheckProbability(prob)); err != nil {
+	RandomGrayscale = &Kind{name: "RandomGrayscale", chance: true, add: func(p *Program, c *Call) error {
+		if err := p.greyOrRGB(); err != nil {
 			return err
 		}
+		prob := c.prob()
 		return p.edit(c, editing(func(e *engine.Engine, r *rand.Rand) error {
 			if r.Float64() >= prob {
 				return nil
@@ -154,12 +150,9 @@ var (
 			return grey(e, e.Frame.Channels())
 		}))
 	}}
-	GaussianBlur = &Kind{name: "GaussianBlur", takes: []*Kind{Sigma}, add: func(p *Program, c *Call) error {
+	GaussianBlur = &Kind{name: "GaussianBlur", sized: true, takes: []*Kind{Sigma}, add: func(p *Program, c *Call) error {
 		const most = 255 // which keeps the errors of rounded weights small
-		size, err := c.extent()
-		if err != nil {
-			return err
-		}
+		size := c.extent()
 		if size.h%2 == 0 || size.w%2 == 0 || max(size.h, size.w) > most {
 			return fmt.Errorf("want odd sizes up to %d", most)
 		}
@@ -186,11 +179,11 @@ var (
 			return nil
 		}))
 	}}
-	RandomPhotometricDistort = &Kind{name: "RandomPhotometricDistort", add: func(p *Program, c *Call) error {
-		prob := c.Args.float(0)
-		if err := errors.Join(figures.CheckProbability(prob), p.greyOrRGB()); err != nil {
+	RandomPhotometricDistort = &Kind{name: "RandomPhotometricDistort", chance: true, add: func(p *Program, c *Call) error {
+		if err := p.greyOrRGB(); err != nil {
 			return err
 		}
+		prob := c.prob()
 		return p.edit(c, editing(func(e *engine.Engine, r *rand.Rand) error {
 			factors, does, order := c.DrawDistortion(r)
 			for _, i := range order {
@@ -258,13 +251,13 @@ func (c *Call) DrawDistortion(r *rand.Rand) (factors [4]float64, does [4]bool, o
 
 // Policies.
 var (
-	RandAugment = &Kind{name: "RandAugment", takes: []*Kind{NumMagnitudeBins, Interpolation, Fill}, add: func(p *Program, c *Call) error {
+	RandAugment = &Kind{name: "RandAugment", warps: true, takes: []*Kind{NumMagnitudeBins, Interpolation, Fill}, add: func(p *Program, c *Call) error {
 		n, magnitude, bins, paint := c.Args.int(0), c.Args.int(1), optionOf(c, NumMagnitudeBins, 31), p.painter(c, resize.Nearest)
 		err := want(n >= 0, "0 augmentations or more")
 		if err == nil {
 			err = want(magnitude >= 0 && magnitude < bins, "a magnitude from 0 to %d", bins-1)
 		}
-		return p.policy(c, paint, err, func(e *engine.Engine, r *rand.Rand) error {
+		return p.policy(c, err, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
 			for range n {
 				a, magnitude := c.DrawAugmentation(w, h, r)
@@ -273,18 +266,18 @@ var (
 			return nil
 		})
 	}}
-	TrivialAugmentWide = &Kind{name: "TrivialAugmentWide", takes: []*Kind{NumMagnitudeBins, Interpolation, Fill}, add: func(p *Program, c *Call) error {
+	TrivialAugmentWide = &Kind{name: "TrivialAugmentWide", warps: true, takes: []*Kind{NumMagnitudeBins, Interpolation, Fill}, add: func(p *Program, c *Call) error {
 		paint := p.painter(c, resize.Nearest)
-		return p.policy(c, paint, nil, func(e *engine.Engine, r *rand.Rand) error {
+		return p.policy(c, nil, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
 			a, magnitude := c.DrawAugmentation(w, h, r)
 			a.Apply(e.Frame, magnitude, paint)
 			return nil
 		})
 	}}
-	AutoAugment = &Kind{name: "AutoAugment", takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
+	AutoAugment = &Kind{name: "AutoAugment", warps: true, takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
 		policy, paint := c.Args[0].(raster.Policy), p.painter(c, resize.Nearest)
-		return p.policy(c, paint, want(int(policy) < len(raster.Policies), "ImageNetPolicy, CIFAR10Policy or SVHNPolicy"), func(e *engine.Engine, r *rand.Rand) error {
+		return p.policy(c, want(int(policy) < len(raster.Policies), "ImageNetPolicy, CIFAR10Policy or SVHNPolicy"), func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
 			space := raster.UsualScheme(10)
 			for _, o := range c.DrawPair(r) {
@@ -295,19 +288,15 @@ var (
 			return nil
 		})
 	}}
-	AugMix = &Kind{name: "AugMix", takes: []*Kind{Severity, MixtureWidth, ChainDepth, Alpha, AllOps, Interpolation, Fill}, add: func(p *Program, c *Call) error {
-		most, paint := optionOf(c, ChainDepth, -1), p.painter(c, resize.Bilinear)
-		return p.policy(c, paint, nil, func(e *engine.Engine, r *rand.Rand) error {
+	AugMix = &Kind{name: "AugMix", warps: true, takes: []*Kind{Severity, Alpha, AllOps, Interpolation, Fill}, add: func(p *Program, c *Call) error {
+		paint := p.painter(c, resize.Bilinear)
+		return p.policy(c, nil, func(e *engine.Engine, r *rand.Rand) error {
 			w, h := e.Size()
 			e.Weights = c.DrawWeights(e.Weights, r)
 			e.Frame.MixBegin(e.Weights[0])
 			for _, weight := range e.Weights[1:] {
 				e.Frame.MixAgain()
-				depth := most
-				if depth < 0 {
-					depth = 1 + r.IntN(3)
-				}
-				for range depth {
+				for range 1 + r.IntN(3) {
 					a, magnitude := c.DrawMixed(w, h, r)
 					a.Apply(e.Frame, magnitude, paint)
 				}
@@ -364,7 +353,7 @@ func (c *Call) DrawWeights(weights []float32, r *rand.Rand) []float32 {
 	}
 	weights = append(weights[:0], float32(1-rest))
 	total := 0.0
-	for range optionOf(c, MixtureWidth, 3) {
+	for range 3 {
 		g := math.Exp(engine.LogGamma(alpha, r))
 		total += g
 		weights = append(weights, float32(g))
@@ -394,11 +383,11 @@ var (
 		}
 		return nil
 	}}
-	RandomApply = &Kind{name: "RandomApply", brief: briefly, add: func(p *Program, c *Call) error {
-		prob := c.Args.float(0)
-		if err := errors.Join(p.beforeTensor(), figures.CheckProbability(prob)); err != nil {
+	RandomApply = &Kind{name: "RandomApply", chance: true, brief: briefly, add: func(p *Program, c *Call) error {
+		if err := p.beforeTensor(); err != nil {
 			return err
 		}
+		prob := c.prob()
 		return p.branch(c, [][]*Call{c.steps}, func(ops [][]engine.Operation, e *engine.Engine, r *rand.Rand) error {
 			if r.Float64() >= prob {
 				return nil
@@ -538,34 +527,17 @@ func inRandomOrder(ops [][]engine.Operation, e *engine.Engine, r *rand.Rand) err
 	return nil
 }
 
-// afterAll is the size after branches in any order: if only one changes the size, the order does not matter.
-func afterAll(all [][]engine.Operation, w, h int) (int, int) {
-	changing := -1
-	for i, ops := range all {
-		if keepsSizes(ops) {
-			continue
-		}
-		if changing >= 0 {
+// afterAll is the size after branches in any order: that which each of them leaves as the last one, if it is the same for all.
+func afterAll(all [][]engine.Operation, w, h int) (lw, lh int) {
+	for last, ops := range all {
+		others := slices.Concat(slices.Delete(slices.Clone(all), last, last+1)...)
+		aw, ah := sizeAfter(slices.Concat(others, ops), w, h)
+		if last > 0 && (aw != lw || ah != lh) {
 			return 0, 0
 		}
-		changing = i
+		lw, lh = aw, ah
 	}
-	if changing < 0 {
-		return w, h
-	}
-	return sizeAfter(all[changing], w, h)
-}
-
-// keepsSizes reports whether operations leave the size as it is.
-func keepsSizes(ops []engine.Operation) bool {
-	for _, op := range ops {
-		for _, s := range [][2]int{{1009, 757}, {331, 1511}} { // sizes that no step is likely to have
-			if w, h := sizeAfter([]engine.Operation{op}, s[0], s[1]); w != s[0] || h != s[1] {
-				return false
-			}
-		}
-	}
-	return true
+	return lw, lh
 }
 
 // sizeAfter is the size after operations on an image of w×h. Zeros mean that it varies.

@@ -95,7 +95,7 @@ func (p *Program) addAll(steps []*Call) {
 			p.errs = append(p.errs, errors.New("a step is nil"))
 			continue
 		}
-		err := errors.Join(s.mistake, p.checkFill(s))
+		err := errors.Join(s.mistake, p.checkFill(s), p.checkFilter(s))
 		if err == nil {
 			err = s.add(p, s)
 		}

@@ -50,12 +50,12 @@ var (
 		o.Calls = append(o.Calls, c.String())
 		return nil
 	})
-	RandomErasing = &Kind{name: "RandomErasing", takes: []*Kind{Scale, Ratio, Value, RandomValue}, add: func(p *Program, c *Call) error {
-		e := engine.Erasing{P: c.Args.float(0), Scale: c.span(Scale, 0.02, 0.33), Ratio: c.span(Ratio, 0.3, 3.3), Noise: c.has(RandomValue)}
+	RandomErasing = &Kind{name: "RandomErasing", chance: true, takes: []*Kind{Scale, Ratio, Value, RandomValue}, add: func(p *Program, c *Call) error {
+		e := engine.Erasing{P: c.prob(), Scale: c.span(Scale, 0.02, 0.33), Ratio: c.span(Ratio, 0.3, 3.3), Noise: c.has(RandomValue)}
 		for _, v := range of[float64](c.option(Value)) {
 			e.Value = append(e.Value, float32(v))
 		}
-		err := errors.Join(p.notNested(), p.beforeCrops(), figures.CheckProbability(e.P))
+		err := errors.Join(p.notNested(), p.beforeCrops())
 		switch n := len(e.Value); {
 		case err != nil:
 			return err

@@ -110,11 +110,7 @@ func (f *Field) Paint(dst, src *Image, p Painter) {
 				}
 				continue
 			}
-			if p.Filter == resize.Bicubic {
-				src.blendedCubic(out, u, v, p.Fill.Colour)
-			} else {
-				src.blended(out, u, v, p.Fill.Colour)
-			}
+			src.blended(out, u, v, p)
 		}
 	}
 }
@@ -122,25 +118,27 @@ func (f *Field) Paint(dst, src *Image, p Painter) {
 // blended writes the colour at (u, v), where whole numbers are the centres of pixels. As in
 // torchvision, pixels outside the image are black, and then the fill is blended in by how much of
 // them there is.
-func (m *Image) blended(out []uint8, u, v float64, fill [3]uint8) {
-	x, y := int(math.Floor(u)), int(math.Floor(v))
-	dx, dy := u-float64(x), v-float64(y)
+func (m *Image) blended(out []uint8, u, v float64, p Painter) {
+	across, down := reachOf(u, p.Filter), reachOf(v, p.Filter)
 	inside := 0.0
 	var sum [3]float64
-	for i, weight := range [4]float64{(1 - dx) * (1 - dy), dx * (1 - dy), (1 - dx) * dy, dx * dy} {
-		px, py := x+i&1, y+i>>1
-		if px < 0 || px >= m.Width || py < 0 || py >= m.Height {
-			continue
-		}
-		inside += weight
-		p := m.Pix[4*(py*m.Width+px):][:3]
-		for c := range sum {
-			sum[c] += float64(weight * float64(p[c]))
+	for j, ky := range down.weights[:down.n] {
+		for i, kx := range across.weights[:across.n] {
+			px, py := across.first+i, down.first+j
+			if px < 0 || px >= m.Width || py < 0 || py >= m.Height {
+				continue
+			}
+			weight := float64(kx * ky)
+			inside += weight
+			pixel := m.Pix[4*(py*m.Width+px):][:3]
+			for c := range sum {
+				sum[c] += float64(weight * float64(pixel[c]))
+			}
 		}
 	}
 	for c, s := range sum {
-		back := float64(fill[c])
-		out[c] = uint8(math.RoundToEven(float64(inside*(s-back)) + back))
+		back := float64(p.Fill.Colour[c])
+		out[c] = uint8(math.RoundToEven(min(max(float64(inside*(s-back))+back, 0), 255)))
 	}
 }
 
@@ -153,30 +151,28 @@ func near(at float64, n int, f resize.Filter) bool {
 	return at > -reach && at < float64(n-1)+reach
 }
 
-// blendedCubic is blended with the 16 nearest pixels.
-func (m *Image) blendedCubic(out []uint8, u, v float64, fill [3]uint8) {
-	x, y := int(math.Floor(u)), int(math.Floor(v))
-	across, down := cubicWeights(u-float64(x)), cubicWeights(v-float64(y))
-	inside := 0.0
-	var sum [3]float64
-	for j, ky := range down {
-		for i, kx := range across {
-			px, py := x-1+i, y-1+j
-			if px < 0 || px >= m.Width || py < 0 || py >= m.Height {
-				continue
-			}
-			weight := float64(kx * ky)
-			inside += weight
-			p := m.Pix[4*(py*m.Width+px):][:3]
-			for c := range sum {
-				sum[c] += float64(weight * float64(p[c]))
-			}
-		}
+// A reach is the weights of the pixels that Bilinear or Bicubic reads along one side, from the first on.
+type reach struct {
+	weights  [4]float64
+	first, n int
+}
+
+func reachOf(at float64, f resize.Filter) reach {
+	first := int(math.Floor(at))
+	d := at - float64(first)
+	if f == resize.Bicubic {
+		return reach{cubicWeights(d), first - 1, 4}
 	}
-	for c, s := range sum {
-		back := float64(fill[c])
-		out[c] = uint8(math.RoundToEven(min(max(float64(inside*(s-back))+back, 0), 255)))
+	return reach{[4]float64{1 - d, d}, first, 2}
+}
+
+// single has the weights of Bilinear in float32.
+func (r reach) single() reach {
+	if r.n == 2 {
+		d := float32(r.weights[1])
+		r.weights = [4]float64{float64(1 - d), float64(d)}
 	}
+	return r
 }
 
 // cubicWeights are those of the four pixels around a place that is d after the second one, by Keys'

@@ -303,42 +303,13 @@ func (m *Floats) paint(i int, u, v float64, p Painter) {
 		}
 		return
 	}
-	if p.Filter == resize.Bicubic {
-		m.paintCubic(i, u, v, p)
-		return
-	}
-	x, y := int(math.Floor(u)), int(math.Floor(v))
-	dx, dy := float32(u-float64(x)), float32(v-float64(y))
-	var at [4]int
-	var weights [4]float32
-	used, inside, all := 0, float32(0), true
-	for k, weight := range [4]float32{(1 - dx) * (1 - dy), dx * (1 - dy), (1 - dx) * dy, dx * dy} {
-		px, py := x+k&1, y+k>>1
-		if weight == 0 {
-			continue
-		}
-		if px < 0 || px >= src.Width || py < 0 || py >= src.Height {
-			all = false
-			continue
-		}
-		at[used], weights[used] = py*src.Width+px, weight
-		inside += weight
-		used++
-	}
-	m.mix(i, at[:used], weights[:used], inside, all, p)
-}
-
-// paintCubic is paint with the 16 nearest pixels.
-func (m *Floats) paintCubic(i int, u, v float64, p Painter) {
-	src := &m.Planes
-	x, y := int(math.Floor(u)), int(math.Floor(v))
-	across, down := cubicWeights(u-float64(x)), cubicWeights(v-float64(y))
+	across, down := reachOf(u, p.Filter).single(), reachOf(v, p.Filter).single()
 	var at [16]int
 	var weights [16]float32
 	used, inside, all := 0, float32(0), true
-	for j, ky := range down {
-		for k, kx := range across {
-			px, py, weight := x-1+k, y-1+j, float32(kx*ky)
+	for j, ky := range down.weights[:down.n] {
+		for k, kx := range across.weights[:across.n] {
+			px, py, weight := across.first+k, down.first+j, float32(kx*ky)
 			if weight == 0 {
 				continue
 			}

@@ -33,24 +33,17 @@ func rows(src image.Image) func(dst []byte, x, y int) {
 		return func(dst []byte, x, y int) { rowOfGray16(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.NRGBA:
 		return func(dst []byte, x, y int) { copy(dst, m.Pix[m.PixOffset(x, y):]) }
-	case *image.NRGBA64:
-		return func(dst []byte, x, y int) { upper(dst, m.Pix[m.PixOffset(x, y):]) }
-	case *image.Paletted:
-		return paletted(m)
 	case *image.CMYK:
 		return func(dst []byte, x, y int) { rowCMYK(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.RGBA:
 		if m.Opaque() {
 			return func(dst []byte, x, y int) { copy(dst, m.Pix[m.PixOffset(x, y):]) }
 		}
-	case *image.RGBA64:
-		if m.Opaque() {
-			return func(dst []byte, x, y int) { upper(dst, m.Pix[m.PixOffset(x, y):]) }
-		}
 	}
 	return func(dst []byte, x, y int) {
 		for i := 0; i < len(dst); i += 4 {
-			put(dst[i:], Straight(src.At(x, y)))
+			c := Straight(src.At(x, y))
+			dst[i], dst[i+1], dst[i+2], dst[i+3] = c[0], c[1], c[2], 255
 			x++
 		}
 	}
@@ -84,25 +77,6 @@ func rowOfGray16(dst, src []byte) {
 	}
 }
 
-// upper takes the upper byte of every 16-bit channel.
-func upper(dst, src []byte) {
-	for i := range dst {
-		dst[i] = src[2*i]
-	}
-}
-
-func paletted(m *image.Paletted) func(dst []byte, x, y int) {
-	var colours [256][3]uint8
-	for i, c := range m.Palette {
-		colours[i&255] = Straight(c)
-	}
-	return func(dst []byte, x, y int) {
-		for i, v := range m.Pix[m.PixOffset(x, y):][:len(dst)/4] {
-			put(dst[4*i:], colours[v])
-		}
-	}
-}
-
 // rowCMYK converts as Pillow does: (255 - ink) times (255 - black), divided by 255
 // and rounded.
 func rowCMYK(dst, src []byte) {
@@ -127,8 +101,4 @@ func Straight(c color.Color) [3]uint8 {
 	}
 	v := color.NRGBA64Model.Convert(c).(color.NRGBA64)
 	return [3]uint8{uint8(v.R >> 8), uint8(v.G >> 8), uint8(v.B >> 8)}
-}
-
-func put(dst []byte, c [3]uint8) {
-	dst[0], dst[1], dst[2], dst[3] = c[0], c[1], c[2], 255
 }

@@ -113,19 +113,16 @@ func (a *Annotations) Crop(r image.Rectangle) {
 	if a == nil {
 		return
 	}
-	left, top := float32(r.Min.X), float32(r.Min.Y)
-	a.shift(-left, -top)
-	a.Moved.Crop(r, a.W, a.H)
-	a.W, a.H = r.Dx(), r.Dy()
+	a.Pad(r, raster.Constant)
 	a.ClampBoxes()
 }
 
-// Pad is crop to a frame around the image that is filled as mode says.
+// Pad is Crop to a frame that is filled as mode says, without clamping boxes.
 func (a *Annotations) Pad(frame image.Rectangle, mode raster.PadMode) {
 	if a == nil {
 		return
 	}
-	a.shift(float32(-frame.Min.X), float32(-frame.Min.Y))
+	a.shift(-float32(frame.Min.X), -float32(frame.Min.Y))
 	a.Moved.Pad(frame, a.W, a.H, mode)
 	a.W, a.H = frame.Dx(), frame.Dy()
 }

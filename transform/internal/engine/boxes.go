@@ -93,16 +93,33 @@ func (a *Annotations) Convert(to dataset.Kind) {
 // Sanitize removes boxes that are smaller than size or area, or reach beyond the image.
 func (a *Annotations) Sanitize(size, area float32) {
 	w, h := float32(a.W), float32(a.H)
+	a.filter(func(b [4]float32) bool {
+		b = toXYXY(b, a.format)
+		bw, bh := b[2]-b[0], b[3]-b[1]
+		return bw >= size && bh >= size && b[0] >= 0 && b[1] >= 0 && b[2] >= 0 && b[3] >= 0 && bw*bh >= area &&
+			b[0] <= w && b[2] <= w && b[1] <= h && b[3] <= h
+	})
+}
+
+// RemoveEmpty removes the boxes without area.
+func (a *Annotations) RemoveEmpty() {
+	if a == nil || a.Layout.Boxes < 0 {
+		return
+	}
+	a.filter(func(b [4]float32) bool {
+		b = convertBox(b, a.format, dataset.BoxesXYWH)
+		return b[2] > 0 && b[3] > 0
+	})
+}
+
+// filter keeps the boxes that are good, with their rows.
+func (a *Annotations) filter(good func(b [4]float32) bool) {
 	n := 0
 	for k := range len(a.Box) / 4 {
-		b := toXYXY([4]float32(a.Box[4*k:]), a.format)
-		bw, bh := b[2]-b[0], b[3]-b[1]
-		if !(bw >= size && bh >= size && b[0] >= 0 && b[1] >= 0 && b[2] >= 0 && b[3] >= 0 && bw*bh >= area &&
-			b[0] <= w && b[2] <= w && b[1] <= h && b[3] <= h) {
-			continue
+		if good([4]float32(a.Box[4*k:])) {
+			a.keep(n, k)
+			n++
 		}
-		a.keep(n, k)
-		n++
 	}
 	a.truncate(n)
 }
@@ -136,21 +153,6 @@ func (a *Annotations) truncate(n int) {
 		cell := a.dst.Cell(at.Field).Bytes()
 		a.Points[k].Xy = a.Points[k].Xy[:len(cell)/4]
 	}
-}
-
-// RemoveEmpty removes the boxes without area.
-func (a *Annotations) RemoveEmpty() {
-	if a == nil || a.Layout.Boxes < 0 {
-		return
-	}
-	n := 0
-	for k := range len(a.Box) / 4 {
-		if b := convertBox([4]float32(a.Box[4*k:]), a.format, dataset.BoxesXYWH); b[2] > 0 && b[3] > 0 {
-			a.keep(n, k)
-			n++
-		}
-	}
-	a.truncate(n)
 }
 
 func (a *Annotations) RemoveOutside() {

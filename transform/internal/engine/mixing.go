@@ -50,22 +50,24 @@ func (m *Mixer) MixImages(c dataset.Columns, lambda float64) {
 			}
 		})
 	case dataset.Float16:
-		mixRows(dataset.Column[dataset.F16](c, m.At), n, func(x, before []dataset.F16) {
-			for k := range x {
-				a, b := dataset.ToF16(x[k].Float32()*own), dataset.ToF16(before[k].Float32()*other)
-				x[k] = dataset.ToF16(a.Float32() + b.Float32())
-			}
-		})
+		mixHalves(dataset.Column[dataset.F16](c, m.At), n, own, other, dataset.ToF16)
 	case dataset.BFloat16:
-		mixRows(dataset.Column[dataset.BF16](c, m.At), n, func(x, before []dataset.BF16) {
-			for k := range x {
-				a, b := dataset.ToBF16(x[k].Float32()*own), dataset.ToBF16(before[k].Float32()*other)
-				x[k] = dataset.ToBF16(a.Float32() + b.Float32())
-			}
-		})
+		mixHalves(dataset.Column[dataset.BF16](c, m.At), n, own, other, dataset.ToBF16)
 	default:
 		mixFloats(dataset.Column[float32](c, m.At), n, own, other)
 	}
+}
+
+// mixHalves mixes n rows of halves.
+func mixHalves[T interface {
+	dataset.F16 | dataset.BF16
+	Float32() float32
+}](values []T, n int, own, other float32, half func(float32) T) {
+	mixRows(values, n, func(x, before []T) {
+		for k := range x {
+			x[k] = half(half(x[k].Float32()*own).Float32() + half(before[k].Float32()*other).Float32())
+		}
+	})
 }
 
 // mixFloats mixes n rows.

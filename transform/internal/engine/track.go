@@ -32,19 +32,13 @@ type shift struct {
 type shiftKind uint8
 
 const (
-	shiftCrop shiftKind = iota
-	shiftPad
+	shiftPad shiftKind = iota // or crop
 	shiftFlip
 	shiftResize
 )
 
 // Begin starts with an image of w×h.
 func (t *track) Begin() { t.axes[0], t.axes[1] = t.axes[0][:0], t.axes[1][:0] }
-
-func (t *track) Crop(r image.Rectangle, w, h int) {
-	t.axes[0].add(shift{how: shiftCrop, n: w, by: r.Min.X}, r.Dx())
-	t.axes[1].add(shift{how: shiftCrop, n: h, by: r.Min.Y}, r.Dy())
-}
 
 func (t *track) Pad(frame image.Rectangle, w, h int, mode raster.PadMode) {
 	t.axes[0].add(shift{how: shiftPad, mode: mode, n: w, by: frame.Min.X}, frame.Dx())
@@ -103,7 +97,7 @@ func (s shift) back(index []int32) {
 			// PyTorch's upsample_nearest2d, in float32 as there.
 			at = min(int(math.Floor(float64(float32(at)*s.scale))), s.n-1)
 		case shiftPad:
-			if at < 0 || at >= s.n {
+			if s.mode != raster.Constant && (at < 0 || at >= s.n) {
 				at = s.mode.Index(at, s.n)
 			}
 		}

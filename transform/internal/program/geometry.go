@@ -369,25 +369,19 @@ func (s padding) around(e *engine.Engine, frame image.Rectangle) error {
 // widthsOf are the widths of Pad.
 func widthsOf(arg any) []int {
 	switch v := arg.(type) {
-	case int:
-		return []int{v}
 	case [2]int:
 		return v[:]
 	case [4]int:
 		return v[:]
 	}
-	return nil
+	return []int{arg.(int)}
 }
 
-// frameOf is the rectangle of the padded image, in the coordinates of the image of w×h before it.
+// frameOf is the rectangle of the image of w×h padded by one width, by widths for x and y, or by four, in the coordinates
+// of the image before it.
 func frameOf(d []int, w, h int) image.Rectangle {
-	switch len(d) {
-	case 1:
-		return image.Rect(-d[0], -d[0], w+d[0], h+d[0])
-	case 2:
-		return image.Rect(-d[0], -d[1], w+d[0], h+d[1])
-	}
-	return image.Rect(-d[0], -d[1], w+d[2], h+d[3])
+	n := len(d)
+	return image.Rect(-d[0], -d[1%n], w+d[2%n], h+d[3%n])
 }
 
 func addRandomCrop(p *Program, c *Call) error {

@@ -27,11 +27,11 @@ type Mask struct {
 	bits    int           // of a number: 1, 8 or 16; 0 for PNG
 	stored  storedDecoder // of TIFF, and of 16 bits
 	indexed decoder       // of all others: the red of a pixel is its number
-	tiff    *tiff.Decoder
+	tiff    tiff.Decoder
 	Codecs  []tiff.Codec
-	gif     *gif.Decoder
-	bmp     *bmp.Decoder
-	pnm     *pnm.Decoder
+	gif     gif.Decoder
+	bmp     bmp.Decoder
+	pnm     pnm.Decoder
 	values  []float32
 	colours []byte
 }
@@ -82,14 +82,11 @@ func (f *Mask) openPNG(data []byte, ids bool) (err error) {
 }
 
 func (f *Mask) openTIFF(data []byte, limit int) (err error) {
-	if f.tiff == nil {
-		f.tiff = &tiff.Decoder{Stored: true, Codecs: f.Codecs}
-	}
-	f.tiff.MaxPixels = limit
+	f.tiff.Stored, f.tiff.Codecs, f.tiff.MaxPixels = true, f.Codecs, limit
 	if f.W, f.H, err = f.tiff.Header(data); err != nil {
 		return err
 	}
-	f.stored, f.bits = f.tiff, f.tiff.GreyBits()
+	f.stored, f.bits = &f.tiff, f.tiff.GreyBits()
 	if f.bits == 0 {
 		return errors.New("want grey with 8 or 16 bits, where 0 is black")
 	}
@@ -97,19 +94,15 @@ func (f *Mask) openTIFF(data []byte, limit int) (err error) {
 }
 
 func (f *Mask) openGIF(data []byte) (err error) {
-	if f.gif == nil {
-		f.gif = &gif.Decoder{Indices: true}
-	}
-	f.stored, f.indexed, f.bits = nil, f.gif, 8
+	f.gif.Indices = true
+	f.stored, f.indexed, f.bits = nil, &f.gif, 8
 	f.W, f.H, err = f.gif.Header(data)
 	return err
 }
 
 func (f *Mask) openBMP(data []byte) (err error) {
-	if f.bmp == nil {
-		f.bmp = &bmp.Decoder{Indices: true}
-	}
-	f.stored, f.indexed, f.bits = nil, f.bmp, 8
+	f.bmp.Indices = true
+	f.stored, f.indexed, f.bits = nil, &f.bmp, 8
 	if f.W, f.H, err = f.bmp.Header(data); err == nil && !f.bmp.HasPalette() {
 		err = errors.New("in colour, want a palette or grey")
 	}
@@ -117,18 +110,15 @@ func (f *Mask) openBMP(data []byte) (err error) {
 }
 
 func (f *Mask) openPNM(data []byte) (err error) {
-	if f.pnm == nil {
-		f.pnm = new(pnm.Decoder)
-	}
 	if f.W, f.H, err = f.pnm.Header(data); err != nil {
 		return err
 	}
-	f.stored, f.indexed, f.bits = nil, f.pnm, f.pnm.GreyBits()
+	f.stored, f.indexed, f.bits = nil, &f.pnm, f.pnm.GreyBits()
 	switch f.bits {
 	case 0:
 		return errors.New("in colour or in floats, want grey")
 	case 16:
-		f.stored = f.pnm
+		f.stored = &f.pnm
 	}
 	return nil
 }

@@ -142,7 +142,6 @@ func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
 		"not with Boxes, Mask, Masks or KeyPoints, which":                            {boxes(), transform.RandAugment(2, 9)},
 		"RandomIoUCrop(Scale(0, 1)): want a Scale":                                   {boxes(), transform.RandomApply(0.5, transform.RandomIoUCrop(transform.Scale(0, 1)))},
 		"want a MinSize of 1 or more":                                                {boxes(), transform.SanitizeBoundingBoxes(transform.MinSize(0))},
-		"RandomIoUCrop(SamplerOptions()): want SamplerOptions of 0 or more":          {boxes(), transform.RandomIoUCrop(transform.SamplerOptions())},
 		"want a SideRange from 1 to 1048576":                                         {transform.RandomZoomOut(1, transform.SideRange(0.5, 2))},
 		"RandomResize(5, 5): want a positive size, and a greater one":                {transform.RandomResize(5, 5)},
 		"RandomShortestSize([]): want positive sizes":                                {transform.RandomShortestSize(nil)},

@@ -73,5 +73,5 @@ func ClampKeyPoints() Step { return stepOf(program.ClampKeyPoints, nil) }
 // whose centre is outside becomes 0, 0, 0, 0, which [SanitizeBoundingBoxes] must remove later.
 //
 // [Scale], of the sides as parts of the image's, is 0.3 to 1 by default, and [Ratio], of width to height, 0.5 to 2.
-// [SamplerOptions] are 0, 0.1, 0.3, 0.5, 0.7, 0.9 and 1.
+// The least IoUs are 0, 0.1, 0.3, 0.5, 0.7, 0.9 and 1.
 func RandomIoUCrop(options ...Option) Step { return stepOf(program.RandomIoUCrop, options) }

@@ -108,13 +108,11 @@ func (c *Compiled) Append(dst []float32, from Source) (values []float32, height,
 // one. The memory that it was made from must not change during the call.
 type Source struct{ in engine.Input }
 
-// File is an encoded image. Data is the content of a file in any format that
-// [Images] reads.
+// File is an encoded image. Data is the content of a file in any format that [Images] reads.
 func File(data []byte) Source { return Source{in: engine.Input{File: data}} }
 
-// Decoded is an image of the standard library. It is converted to RGB as PIL does
-// it: alpha is dropped. For JPEG files use [File], because the pixels that
-// image/jpeg decodes differ slightly from PIL's.
+// Decoded is an image of the standard library. It is converted to RGB as PIL does it: alpha is dropped. For JPEG
+// files use [File], because the pixels that image/jpeg decodes differ slightly from PIL's.
 func Decoded(m image.Image) Source { return Source{in: engine.Input{Image: m}} }
 
 // RGB is an image of w×h pixels, 3 bytes each, row by row.
@@ -122,8 +120,7 @@ func RGB(pix []uint8, w, h int) Source {
 	return Source{in: engine.Input{Raw: source.RGB(pix, w, h)}}
 }
 
-// Seed returns s with another seed for the random steps. Equal seeds give equal
-// random numbers. The default is 0.
+// Seed returns s with another seed for the random steps. Equal seeds give equal random numbers. The default is 0.
 func (s Source) Seed(seed uint64) Source {
 	s.in.Seed = seed
 	return s

@@ -31,10 +31,9 @@ func RandomOrder(several ...Step) Step {
 // Compose combines several steps into one, as torchvision's Compose does.
 func Compose(several ...Step) Step { return step{program.With(program.Compose, stepsOf(several), nil)} }
 
-// ImageNetMean and ImageNetStd are the means and standard deviations with which
-// torchvision's models were trained. They are for red, green and blue, with values
-// from 0 to 1. Steps copy them: a change has no effect on steps that exist
-// already.
+// ImageNetMean and ImageNetStd are the means and standard deviations with which torchvision's models were trained.
+// They are for red, green and blue, with values from 0 to 1. Steps copy them: a change has no effect on steps that
+// exist already.
 var (
 	ImageNetMean = []float32{0.485, 0.456, 0.406}
 	ImageNetStd  = []float32{0.229, 0.224, 0.225}

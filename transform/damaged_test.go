@@ -74,7 +74,7 @@ func TestBoxesThatAreNoNumbersPassAllSteps(t *testing.T) {
 	for _, format := range []dataset.Kind{dataset.BoxesXYXY, dataset.BoxesXYWH, dataset.BoxesCXCYWH} {
 		x, err := transform.Images(object{boxes: strange, labels: 5, planes: 1000}.dataset(),
 			transform.Boxes("boxes", format, transform.With("label")), transform.Masks("planes"),
-			transform.RandomIoUCrop(transform.SamplerOptions(0.1, 0.9)), transform.RandomZoomOut(1), transform.ClampBoundingBoxes(),
+			transform.RandomIoUCrop(), transform.RandomZoomOut(1), transform.ClampBoundingBoxes(),
 			transform.RandomRotation(-30, 30), transform.RandomPerspective(0.9, 1), transform.ElasticTransform(50, 5), transform.ScaleJitter([2]int{30, 40}), transform.FixedSizeCrop([2]int{16, 16}),
 			transform.ConvertBoundingBoxFormat(dataset.BoxesXYXY), transform.SanitizeBoundingBoxes())
 		if err != nil {

@@ -106,8 +106,7 @@ func RandomVerticalFlip(p float64) Step { return stepOf(program.RandomVerticalFl
 // A PadMode says how padding is filled.
 type PadMode uint8
 
-// The modes, with torchvision's names. The comments show a row of pixels abc that
-// is padded by two on each side.
+// The modes, with torchvision's names. The comments show a row of pixels abc that is padded by two on each side.
 const (
 	Constant  = PadMode(raster.Constant)  // the fill colour: ··abc··
 	Edge      = PadMode(raster.Edge)      // the pixel at the edge: aaabccc

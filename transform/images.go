@@ -1,25 +1,20 @@
-// Package transform prepares images: it decodes, resizes, crops, augments and
-// normalises them. Its steps have the names of torchvision's transforms and
-// compute the same as those do on PIL images. The bytes of a picture become a
+// Package transform prepares images: it decodes, resizes, crops, augments and normalises them. Its steps have the
+// names of torchvision's transforms and compute the same as those do on PIL images. The bytes of a picture become a
 // model's input in three lines:
 //
 //	model, err := transform.Compile(transform.Resize(256), transform.CenterCrop(224), transform.ToTensor())
 //	values := make([]float32, model.Spec()[0].Elements()) // of the shape (3, 224, 224)
 //	err = model.Into(values, transform.File(jpeg))
 //
-// Steps take options with torchvision's keyword names: Resize(256,
-// Interpolation(Bicubic)). Settings, such as [MaxPixels] and [Boxes], are options too,
-// and stand anywhere in the list.
+// Steps take options with torchvision's keyword names: Resize(256, Interpolation(Bicubic)). Settings, such as
+// [MaxPixels] and [Boxes], are options too, and stand anywhere in the list.
 //
-// [Images] applies a list of steps to the images of a dataset. [Compile] is for
-// single images. Both first compile the list: consecutive resizes, crops and
-// flips become one resampling, which reads only the part of the image that is
-// kept. Conversion and normalisation happen while the result is written into the
-// batch.
+// [Images] applies a list of steps to the images of a dataset. [Compile] is for single images. Both first compile the
+// list: consecutive resizes, crops and flips become one resampling, which reads only the part of the image that is
+// kept. Conversion and normalisation happen while the result is written into the batch.
 //
-// Steps before [ToTensor] see uint8 pixels of shape (h, w, 3), and those that do not say
-// otherwise keep it. What comes after, such as [Normalize], sees float32 of shape (3, h, w).
-// [Depth16] says what changes with it.
+// Steps before [ToTensor] see uint8 pixels of shape (h, w, 3), and those that do not say otherwise keep it. What
+// comes after, such as [Normalize], sees float32 of shape (3, h, w). [Depth16] says what changes with it.
 package transform
 
 import (
@@ -85,8 +80,7 @@ func over(p *program.Program, ds dataset.Dataset) (*Pipeline, error) {
 	return &Pipeline{Wrap: dataset.Wrap{Dataset: ds}, task: task, program: p}, nil
 }
 
-// Spec is the underlying dataset's Spec with the field of the images replaced by
-// that of the results.
+// Spec is the underlying dataset's Spec with the field of the images replaced by that of the results.
 func (x *Pipeline) Spec() dataset.Spec { return x.task.Out }
 
 // String describes the compiled steps: what is read, what is done to it, what is

@@ -112,12 +112,6 @@ func P(p ...float64) Option { return optionOf(program.P, figures.Anys(p)...) }
 // to 1048576. The default is 1 to 4.
 func SideRange(least, greatest float64) Option { return optionOf(program.SideRange, least, greatest) }
 
-// SamplerOptions are the least IoUs of which [RandomIoUCrop] draws one: 1 or more leaves the image as it is. Without
-// such an option, an image stays as it is after 1000 options for which no part was found.
-func SamplerOptions(ious ...float64) Option {
-	return optionOf(program.SamplerOptions, figures.Anys(ious)...)
-}
-
 // MinSize is the least width and height of a box that [SanitizeBoundingBoxes] keeps, in pixels: 1 or more. The
 // default is 1.
 func MinSize(n float64) Option { return optionOf(program.MinSize, n) }

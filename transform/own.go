@@ -11,8 +11,7 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/program"
 )
 
-// An Item is an entry of the lists for [Images], [Compile] and [Views]: a [Step] or an
-// [Option].
+// An Item is an entry of the lists for [Images], [Compile] and [Views]: a [Step] or an [Option].
 type Item interface {
 	fmt.Stringer
 	item()

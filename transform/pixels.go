@@ -86,8 +86,7 @@ func RandAugment(n, magnitude int, options ...Option) Step {
 // PIL images, bit for bit. [NumMagnitudeBins], [Interpolation] and [Fill] are those of [RandAugment].
 func TrivialAugmentWide(options ...Option) Step { return stepOf(program.TrivialAugmentWide, options) }
 
-// A Policy is a set of pairs of augmentations for [AutoAugment], learned on the dataset of its
-// name.
+// A Policy is a set of pairs of augmentations for [AutoAugment], learned on the dataset of its name.
 type Policy uint8
 
 // The policies.

@@ -11,8 +11,7 @@ import (
 // Axes is the order of an image's dimensions.
 type Axes uint8
 
-// The orders. CHW stores one plane per channel, as PyTorch does. HWC stores the
-// channels of each pixel together.
+// The orders. CHW stores one plane per channel, as PyTorch does. HWC stores the channels of each pixel together.
 const (
 	CHW = Axes(engine.CHW)
 	HWC = Axes(engine.HWC)

@@ -12,9 +12,8 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// An object is a JSON object of a model's configuration. Keys are taken out one
-// by one, so that those are left that nobody knows. A key whose value is null
-// counts as missing, as in transformers and timm.
+// An object is a JSON object of a model's configuration. Keys are taken out one by one, so that those are left that
+// nobody knows. A key whose value is null counts as missing, as in transformers and timm.
 type object struct {
 	prefix string // of its keys in errors: "size." in the object size
 	left   map[string]json.RawMessage
@@ -82,8 +81,7 @@ func (o object) whole(key string) int {
 	return n
 }
 
-// sides takes a height and a width: a list, or one number for both. Zeros say
-// that they are missing.
+// sides takes a height and a width: a list, or one number for both. Zeros say that they are missing.
 func (o object) sides(key string) (h, w int) {
 	text, ok := o.take(key)
 	if !ok {

@@ -47,20 +47,12 @@ func ModelType(name string) Option {
 	return Option{"HuggingFace", func(s *settings) { s.model = name }, fmt.Sprintf("ModelType(%q)", name)}
 }
 
-// HuggingFace makes the steps of an image processor of Hugging Face's
-// transformers. The argument is the content of preprocessor_config.json, or of a
-// processor_config.json with an object image_processor.
+// HuggingFace makes the steps of an image processor of Hugging Face's transformers. The argument is the content of
+// preprocessor_config.json, or of a processor_config.json with an object image_processor. The result is that of the
+// processors that work on PIL images (backend="pil"), bit for bit; docs/processors.md says how far the others are from it.
 //
-// The result is that of the processors that work on PIL images, bit for bit:
-// those were called slow, and have backend="pil" since version 5. The fast ones
-// resize with torchvision, whose pixels mostly differ by 1 or 2 levels of 255.
-// docs/processors.md says by how much, for every family of models.
-//
-// Keys that are missing have the defaults of the class that image_processor_type
-// or feature_extractor_type names. Where both are missing, see [ModelType]. A key that is
-// not known, and a value that cannot be met, are errors that name the key. Every image
-// becomes RGB, also without do_convert_rgb. As with [transform.Eval], another
-// [transform.Normalize] after it is an error.
+// Keys that are missing have the defaults of the class that the configuration names, or of [ModelType]. A key that is not
+// known, and a value that cannot be met, are errors that name the key. Another [transform.Normalize] after it is an error.
 func HuggingFace(config []byte, options ...Option) (transform.Step, error) {
 	return preset("HuggingFace", config, options, func(s settings, o object) []transform.Step { return s.read(o) })
 }

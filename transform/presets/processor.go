@@ -6,8 +6,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// A processor is what the configuration of an image processor says, or what its
-// class takes where a key is missing.
+// A processor is what the configuration of an image processor says, or what its class takes where a key is missing.
 type processor struct {
 	kind     kind
 	cropless bool // transformers ignores do_center_crop
@@ -135,8 +134,7 @@ func (c *processor) readSize(o object) {
 	}
 }
 
-// area takes an object with height and width, a list of them, or one number for
-// both.
+// area takes an object with height and width, a list of them, or one number for both.
 func (o object) area(key string, other area) (a area) {
 	switch text := o.left[key]; {
 	case text == nil || string(text) == "null":

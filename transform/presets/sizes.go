@@ -54,8 +54,7 @@ func withinSides(height, width int) rule {
 	}}
 }
 
-// longestEdge makes the longer side n pixels long, and rounds the shorter one as
-// SAM does.
+// longestEdge makes the longer side n pixels long, and rounds the shorter one as SAM does.
 func longestEdge(n int) rule {
 	return rule{fmt.Sprintf("longest edge %d", n), func(h, w int) (int, int) {
 		scale := float64(n) / float64(max(w, h))

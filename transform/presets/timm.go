@@ -7,19 +7,13 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// Timm makes the steps with which timm's models are evaluated. The argument is
-// the content of a model's config.json, or only the object pretrained_cfg in it.
-// The result is that of
+// Timm makes the steps with which timm's models are evaluated. The argument is the content of a model's config.json, or
+// only the object pretrained_cfg in it. The result is that of
 //
 //	timm.data.create_transform(**timm.data.resolve_model_data_config(model))
 //
-// with a PIL image in RGB, bit for bit: float32 (3, h, w), normalised.
-//
-// It reads input_size, interpolation, crop_pct, crop_mode, mean and std, with
-// timm's defaults for those that are missing. Where timm takes the size from
-// model_args, so does Timm. A key that is not known, and a value that cannot be met,
-// are errors that name the key. As with [transform.Eval], another [transform.Normalize]
-// after it is an error.
+// with a PIL image in RGB, bit for bit. A key that is not known, and a value that cannot be met, are errors that name the
+// key. Another [transform.Normalize] after it is an error.
 func Timm(config []byte, options ...Option) (transform.Step, error) {
 	return preset("Timm", config, options, func(s settings, o object) []transform.Step {
 		c := readTimm(o, s.larger)
@@ -31,9 +25,8 @@ func Timm(config []byte, options ...Option) (transform.Step, error) {
 	})
 }
 
-// TestSize makes [Timm] take test_input_size and test_crop_pct where the configuration has
-// them, as timm does with use_test_size=True. Some models are more accurate with
-// images that are larger than those of their training.
+// TestSize makes [Timm] take test_input_size and test_crop_pct where the configuration has them, as timm does with
+// use_test_size=True. Some models are more accurate with images that are larger than those of their training.
 func TestSize() Option {
 	return Option{"Timm", func(s *settings) { s.larger = true }, "TestSize()"}
 }

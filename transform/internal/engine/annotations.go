@@ -13,10 +13,9 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
-// Annotations are the masks, boxes and keypoints of one sample. Every geometry moves
-// them as it moves the image. Boxes and keypoints are moved in the batch's memory.
-// How masks move is collected, and one pass stores them. A nil *Annotations is an
-// image alone.
+// Annotations are the masks, boxes and keypoints of one sample. Every geometry moves them as it moves the image.
+// Boxes and keypoints are moved in the batch's memory. How masks move is collected, and one pass stores them. A nil
+// *Annotations is an image alone.
 type Annotations struct {
 	Layout
 	plan     *Plan
@@ -51,8 +50,7 @@ func newAnnotations(l Layout, p *Plan, spec dataset.Spec) *Annotations {
 	return a
 }
 
-// inputs lets the dataset place masks in memory of this reader. All else is moved
-// where it is placed.
+// inputs lets the dataset place masks in memory of this reader. All else is moved where it is placed.
 func (a *Annotations) inputs(cells []dataset.Cell) {
 	if a == nil {
 		return
@@ -62,8 +60,7 @@ func (a *Annotations) inputs(cells []dataset.Cell) {
 	}
 }
 
-// Begin starts with the annotations of the image that l has begun with. The dataset
-// has placed them.
+// Begin starts with the annotations of the image that l has begun with. The dataset has placed them.
 func (a *Annotations) Begin(l *lane, dst dataset.Slot) error {
 	if a == nil {
 		return nil

@@ -200,7 +200,6 @@ func (a *Annotations) ClampPoints() {
 // An IouCrop cuts out a part of the image that overlaps with its boxes.
 type IouCrop struct {
 	Scale, Ratio Span
-	Ious         []float64
 }
 
 func (s IouCrop) Move(e *Engine, r *rand.Rand) error {
@@ -228,12 +227,15 @@ func (s IouCrop) Move(e *Engine, r *rand.Rand) error {
 	return nil
 }
 
+// leastIoUs are what the part must have with some box: 1 leaves the image as it is.
+var leastIoUs = [...]float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}
+
 // part draws what to cut out, or that the image stays as it is. Its arithmetic is
 // torchvision's, in float32 where that has tensors.
 func (s IouCrop) part(a *Annotations, w, h int, r *rand.Rand) (part image.Rectangle, found bool) {
 	least, more := float32(s.Scale.Least), float32(s.Scale.Greatest-s.Scale.Least)
 	for range 1000 {
-		iou := s.Ious[r.IntN(len(s.Ious))]
+		iou := leastIoUs[r.IntN(len(leastIoUs))]
 		if iou >= 1 {
 			return image.Rectangle{}, false
 		}
@@ -273,8 +275,7 @@ func centreIn(b [4]float32, part image.Rectangle) bool {
 	return float32(part.Min.X) < x && x < float32(part.Max.X) && float32(part.Min.Y) < y && y < float32(part.Max.Y)
 }
 
-// boxIoU is the area of the intersection of a box in XYXY with part over that of their
-// union.
+// boxIoU is the area of the intersection of a box in XYXY with part over that of their union.
 func boxIoU(b [4]float32, part image.Rectangle) float32 {
 	left, top := max(b[0], float32(part.Min.X)), max(b[1], float32(part.Min.Y))
 	right, bottom := min(b[2], float32(part.Max.X)), min(b[3], float32(part.Max.Y))

@@ -15,8 +15,7 @@ func DrawPart(w, h int, scale, ratio Span, r *rand.Rand) (pw, ph int) {
 	return Round(math.Sqrt(area * aspect)), Round(math.Sqrt(area / aspect))
 }
 
-// Round rounds as Python does: halves go to the even neighbour. Numbers that are
-// too large for a side give -1.
+// Round rounds as Python does: halves go to the even neighbour. Numbers that are too large for a side give -1.
 func Round(v float64) int {
 	if !(v < math.MaxInt32) {
 		return -1

@@ -24,9 +24,8 @@ func DoAll(ops []Operation, e *Engine, r *rand.Rand) error {
 	return nil
 }
 
-// An Engine applies the steps to one image. It collects geometry in a view, which
-// Render applies when a step needs pixels. For the last view prepare does that, and the frame's Store
-// goes on row by row.
+// An Engine applies the steps to one image. It collects geometry in a view, which Render applies when a step needs
+// pixels. For the last view prepare does that, and the frame's Store goes on row by row.
 type Engine struct {
 	of    string       // the field of the images
 	limit int          // the most pixels that an image may have
@@ -180,9 +179,6 @@ func (e *Engine) CheckChannels(n int) error {
 	w, h := e.Size()
 	return checkValues(w, h, n, e.limit)
 }
-
-// Recode codes the image as JPEG and decodes it.
-func (e *Engine) Recode(quality int) error { return e.Frame.(*ByteFrame).Recode(quality) }
 
 // checkValues is source.CheckSize for images of many channels.
 func checkValues(w, h, channels, limit int) error {

@@ -80,9 +80,8 @@ func mixFloats(values []float32, n int, own, other float32) {
 	})
 }
 
-// mixRows calls mix for pieces of every row of n, with the same piece of the row before
-// it. Before row 0 comes the last one. It needs no memory for a whole row, because
-// rows are mixed from the last one on, piece by piece.
+// mixRows calls mix for pieces of every row of n, with the same piece of the row before it. Before row 0 comes the
+// last one. It needs no memory for a whole row, because rows are mixed from the last one on, piece by piece.
 func mixRows[T float32 | float64 | dataset.F16 | dataset.BF16](values []T, n int, mix func(x, before []T)) {
 	var piece [1024]T
 	size := len(values) / n
@@ -119,12 +118,10 @@ func (m *Mixer) MixLabels(dst, src dataset.Columns, lambda float64) error {
 	return nil
 }
 
-// A CutBox is the part of images that CutMix replaces: columns x1 to x2-1 and lines
-// y1 to y2-1.
+// A CutBox is the part of images that CutMix replaces: columns x1 to x2-1 and lines y1 to y2-1.
 type CutBox struct{ X1, Y1, X2, Y2 int }
 
-// DrawBox draws the box of CutMix for images of that width and height. intN draws a
-// number from 0 to n-1.
+// DrawBox draws the box of CutMix for images of that width and height. intN draws a number from 0 to n-1.
 func DrawBox(lambda float64, w, h int, intN func(n int) int) CutBox {
 	x, y := intN(w), intN(h)
 	r := 0.5 * math.Sqrt(1-lambda)
@@ -143,8 +140,7 @@ type grid struct {
 	pixel        int // bytes of a pixel in one plane
 }
 
-// GridOf finds height and width in the shape of images, which has two dimensions at
-// least.
+// GridOf finds height and width in the shape of images, which has two dimensions at least.
 func GridOf(f dataset.Field) grid {
 	g, d := grid{planes: 1, pixel: f.Dtype.Size()}, len(f.Shape)
 	if d == 3 && f.Shape[2] <= 4 && f.Shape[0] > 4 {

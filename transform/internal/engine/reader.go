@@ -224,8 +224,7 @@ func (l *lane) shown() (h, w int) {
 	return l.output.H, l.output.W
 }
 
-// isDirect reports whether images are planes that only have to be normalised, as
-// those of CIFAR are.
+// isDirect reports whether images are planes that only have to be normalised, as those of CIFAR are.
 func (x *Task) isDirect() bool {
 	return x.Raw.Pixel == 1 && x.Deep == nil && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && !x.Moves && len(x.Views) == 0 && x.Crops.N == 0
 }

@@ -66,8 +66,7 @@ func (o *Output) index(c, y, x int) int {
 	return (y*o.W+x)*o.Channels + c
 }
 
-// blank calls zero with the ranges of values that PadTo added to an image of that
-// size.
+// blank calls zero with the ranges of values that PadTo added to an image of that size.
 func (o *Output) blank(shown image.Point, zero func(from, to int)) {
 	if !o.Blanks {
 		return
@@ -86,8 +85,7 @@ func (o *Output) blank(shown image.Point, zero func(from, to int)) {
 	}
 }
 
-// A target stores pixels as values of type T: float32, or uint16 for the bits of
-// float16 and bfloat16.
+// A target stores pixels as values of type T: float32, or uint16 for the bits of float16 and bfloat16.
 type target[T float32 | uint16] struct {
 	table   *[3][256]T
 	norm    *resize.Norm[T] // does what table says for three planes; nil for other layouts
@@ -99,7 +97,7 @@ func (o *Output) aim() {
 	if o.Norms == 0 {
 		o.Std = [3]float32{1, 1, 1}
 	}
-	kernels := o.Planar() && o.Channels == 3
+	kernels := o.Planar() && o.Channels == 3 && !o.Deep
 	usual := !o.Rescaled && o.Norms < 2
 	mean, std := byColour(o, &o.Mean), byColour(o, &o.Std)
 	if o.Dtype == dataset.Float32 {
@@ -137,8 +135,7 @@ func (o *Output) hasNorm() bool {
 	return o.full != nil && o.full.norm != nil || o.halves != nil && o.halves.norm != nil
 }
 
-// Store writes the image that the lane has run to memory aligned for the result's
-// dtype.
+// Store writes the image that the lane has run to memory aligned for the result's dtype.
 func (l *lane) Store(out []byte, r *rand.Rand) error {
 	size := len(out) / max(l.Crops.N, 1)
 	for k := range l.Crops.N {
@@ -282,15 +279,6 @@ func storeAs[T any](out []T, at, step int, row []float32, convert func(float32) 
 	}
 }
 
-// aimDeep is aim for images of Depth16, whose values are computed one by one.
-func (o *Output) aimDeep() {
-	if o.Dtype == dataset.Float32 {
-		o.full = &target[float32]{convert: func(v float32) float32 { return v }}
-		return
-	}
-	o.halves = &target[uint16]{convert: resize.Round(o.Dtype)}
-}
-
 // An Output says how the last image is stored in the slot.
 type Output struct {
 	Tensor   bool // the steps have ToTensor or PILToTensor
@@ -326,17 +314,13 @@ func (o *Output) Planar() bool {
 	return o.Axes == CHW || o.Axes == 0 && o.Tensor
 }
 
-// Check is called after all steps. It returns the errors and chooses how the image
-// is stored.
+// Check is called after all steps. It returns the errors and chooses how the image is stored.
 func (o *Output) Check() []error {
 	o.from = [3]int{0, 1, 2}
 	if o.Reversed {
 		o.from = [3]int{2, 1, 0}
 	}
-	switch {
-	case o.Float && o.Deep:
-		o.aimDeep()
-	case o.Float:
+	if o.Float {
 		o.aim()
 	}
 	if !o.Float && len(o.Erasings) > 0 {
@@ -367,12 +351,4 @@ const (
 )
 
 // String is the order's name.
-func (a Axes) String() string {
-	switch a {
-	case CHW:
-		return "CHW"
-	case HWC:
-		return "HWC"
-	}
-	return "unknown"
-}
+func (a Axes) String() string { return raster.Named(int(a), "unknown", "CHW", "HWC") }

@@ -8,9 +8,8 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
-// A track is how the pixels of an image have moved, as far as columns and rows move
-// independently of each other. It is kept step by step and read backwards, so it
-// takes no memory for images that are never made.
+// A track is how the pixels of an image have moved, as far as columns and rows move independently of each other. It
+// is kept step by step and read backwards, so it takes no memory for images that are never made.
 type track struct {
 	axes    [2]axis // x and y
 	columns []int32 // what indices computed: which column each column shows, or -1

@@ -7,9 +7,8 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
-// A view is geometry that is not applied yet. A window of the current image is
-// resampled. A part of the result is placed on a canvas, and may be mirrored. The
-// rest of the canvas is filled.
+// A view is geometry that is not applied yet. A window of the current image is resampled. A part of the result is
+// placed on a canvas, and may be mirrored. The rest of the canvas is filled.
 type view struct {
 	window  image.Rectangle // of the current image
 	size    image.Point     // of the window once resampled

@@ -118,8 +118,7 @@ func newViewer(p *Plan) *viewer {
 	return w
 }
 
-// Begin draws the crops of all views of the image that l has begun with, and decodes the
-// window in which they are.
+// Begin draws the crops of all views of the image that l has begun with, and decodes the window in which they are.
 func (w *viewer) Begin(l *lane, dst dataset.Slot, r *rand.Rand) error {
 	w.shared.Begin(&l.Engine)
 	width, height := l.Engine.Size()

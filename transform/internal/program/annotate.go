@@ -375,14 +375,11 @@ var (
 		return p.marks(KeyPoints, c, (*engine.Annotations).RemoveOutside)
 	})
 	ClampKeyPoints = result("ClampKeyPoints", func(p *Program, c *Call) error { return p.marks(KeyPoints, c, (*engine.Annotations).ClampPoints) })
-	RandomIoUCrop  = &Kind{name: "RandomIoUCrop", takes: []*Kind{Scale, Ratio, SamplerOptions}, add: func(p *Program, c *Call) error {
+	RandomIoUCrop  = &Kind{name: "RandomIoUCrop", takes: []*Kind{Scale, Ratio}, add: func(p *Program, c *Call) error {
 		if err := p.need(Boxes); err != nil {
 			return err
 		}
-		crop := engine.IouCrop{Scale: c.span(Scale, 0.3, 1), Ratio: c.span(Ratio, 0.5, 2), Ious: []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}}
-		if c.has(SamplerOptions) {
-			crop.Ious = of[float64](c.option(SamplerOptions))
-		}
+		crop := engine.IouCrop{Scale: c.span(Scale, 0.3, 1), Ratio: c.span(Ratio, 0.5, 2)}
 		if crop.Scale.Greatest > 1 {
 			return errors.New("want a Scale up to 1")
 		}

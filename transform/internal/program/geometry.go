@@ -317,9 +317,8 @@ func flip(name string, vertical bool) *Kind {
 	}}
 }
 
-// centred is where a crop begins in n pixels. If pixels are left over, it is half
-// of their number, rounded to even. If pixels are missing, it is minus half of
-// their number, rounded towards zero.
+// centred is where a crop begins in n pixels. If pixels are left over, it is half of their number, rounded to even.
+// If pixels are missing, it is minus half of their number, rounded towards zero.
 func centred(n, crop int) int {
 	if crop > n {
 		return -((crop - n) / 2)

@@ -65,13 +65,6 @@ var (
 	SideRange = &Kind{name: "SideRange", check: func(v Values) error {
 		return want(v.float(0) >= 1 && v.float(0) <= v.float(1) && v.float(1) <= MaxSide, "a SideRange from 1 to %d, with the least number first", MaxSide)
 	}}
-	SamplerOptions = &Kind{name: "SamplerOptions", check: func(v Values) error {
-		ok := len(v) > 0
-		for _, iou := range of[float64](v) {
-			ok = ok && iou >= 0
-		}
-		return want(ok, "SamplerOptions of 0 or more")
-	}}
 	MinSize      = &Kind{name: "MinSize", check: func(v Values) error { return want(v.float(0) >= 1, "a MinSize of 1 or more") }}
 	MinArea      = &Kind{name: "MinArea", check: func(v Values) error { return want(v.float(0) >= 1, "a MinArea of 1 or more") }}
 	VerticalFlip = &Kind{name: "VerticalFlip"}

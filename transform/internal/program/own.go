@@ -28,8 +28,7 @@ var OwnBytes = &Kind{add: func(p *Program, c *Call) error {
 	return Own.add(p, c)
 }}
 
-// findFields finds the fields of all SampleTransforms in the spec of the dataset, which is
-// nil for a single image.
+// findFields finds the fields of all SampleTransforms in the spec of the dataset, which is nil for a single image.
 func (p *Program) findFields(spec dataset.Spec) error {
 	var errs []error
 	for _, s := range p.samplings {

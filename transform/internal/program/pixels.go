@@ -206,7 +206,7 @@ var (
 			return errColours
 		}
 		return p.edit(c, editing(func(e *engine.Engine, r *rand.Rand) error {
-			return e.Recode(least + r.IntN(greatest-least+1))
+			return e.Frame.(*engine.ByteFrame).Recode(least + r.IntN(greatest-least+1))
 		}))
 	}}
 )

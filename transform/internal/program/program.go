@@ -10,8 +10,7 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
-// A Program is a compiled list of steps: operations in order, and how the last
-// image is stored.
+// A Program is a compiled list of steps: operations in order, and how the last image is stored.
 type Program struct {
 	engine.Plan
 	samplings []*engine.Sampling
@@ -157,8 +156,7 @@ func (p *Program) endRun() {
 	p.run, p.resized, p.settled = nil, false, false
 }
 
-// sized is the size of the last image, from images of w×h. Zeros mean that the
-// size varies.
+// sized is the size of the last image, from images of w×h. Zeros mean that the size varies.
 func (p *Program) sized(w, h int) (int, int) {
 	p.varying = "the images of the dataset"
 	for _, op := range p.Ops {
@@ -170,8 +168,7 @@ func (p *Program) sized(w, h int) (int, int) {
 	return w, h
 }
 
-// fieldOf is the field of the results, from images of w×h. Zeros mean that the
-// size varies.
+// fieldOf is the field of the results, from images of w×h. Zeros mean that the size varies.
 func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
 	if p.Ragged {
 		f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Ragged: true}

@@ -12,7 +12,8 @@ import (
 // Steps that say what the result is.
 var (
 	ToTensor = result("ToTensor", func(p *Program, c *Call) error {
-		return p.unit(c.String(), func(x float32) float32 { return x / 255 })
+		p.Output.Unit = true
+		return p.toFloats(c, func(x float32) float32 { return x / 255 })
 	})
 	PILToTensor = result("PILToTensor", func(p *Program, c *Call) error { return p.toTensor(c.String()) })
 	ToDtype     = &Kind{name: "ToDtype", takes: []*Kind{Scaled}, add: addToDtype}
@@ -22,18 +23,10 @@ var (
 		if v := float32(255 * factor); v-v != 0 || v == 0 {
 			return errors.New("want a finite factor other than 0")
 		}
-		if err := p.toTensor(c.String()); err != nil {
+		if err := p.toFloats(c, func(x float32) float32 { return float32(float64(x) * factor) }); err != nil {
 			return err
 		}
-		o := &p.Output
-		o.Float, o.Dtype, o.Factor = true, dataset.Float32, factor
-		for c := range o.Table {
-			for x := range o.Table[c] {
-				v := float32(float64(x) * factor)
-				o.Table[c][x] = v
-				o.Rescaled = o.Rescaled || v != float32(x)/255
-			}
-		}
+		p.Output.Factor = factor
 		return nil
 	})
 	BGR = result("BGR", func(p *Program, c *Call) error {
@@ -84,16 +77,17 @@ func result(name string, add func(p *Program, c *Call) error) *Kind {
 	}}
 }
 
-// unit makes values from 0 to 1. Value is that of a byte.
-func (p *Program) unit(call string, value func(x float32) float32) error {
-	if err := p.toTensor(call); err != nil {
+// toFloats makes the result floats. Value is that of a byte.
+func (p *Program) toFloats(c *Call, value func(x float32) float32) error {
+	if err := p.toTensor(c.String()); err != nil {
 		return err
 	}
 	o := &p.Output
-	o.Float, o.Unit, o.Dtype = true, true, dataset.Float32
+	o.Float, o.Dtype = true, dataset.Float32
 	for c := range o.Table {
 		for x := range o.Table[c] {
 			o.Table[c][x] = value(float32(x))
+			o.Rescaled = o.Rescaled || o.Table[c][x] != float32(x)/255
 		}
 	}
 	return nil
@@ -117,8 +111,8 @@ func addToDtype(p *Program, c *Call) error {
 	case c.has(Scaled) && dt != dataset.Float32:
 		return errors.New("want dataset.Float32 with Scaled, and another ToDtype after it")
 	case c.has(Scaled):
-		o.Scaled, o.Rescaled = true, true
-		return p.unit(c.String(), func(x float32) float32 { return x * float32(1.0/255) })
+		o.Unit, o.Scaled = true, true
+		return p.toFloats(c, func(x float32) float32 { return x * float32(1.0/255) })
 	case p.Deep != nil:
 		return castDeep(o, dt)
 	case dt != dataset.Float32 && dt != dataset.Float16 && dt != dataset.BFloat16:

@@ -43,8 +43,7 @@ var Views = &Kind{name: "Views", takes: []*Kind{As}, brief: func(c *Call, args [
 	return nil
 }}
 
-// compileViews compiles the steps of all groups with the settings of p, which the given steps
-// have made.
+// compileViews compiles the steps of all groups with the settings of p, which the given steps have made.
 func (p *Program) compileViews(given []*Call) (errs []error) {
 	if len(p.groups) == 0 {
 		return nil

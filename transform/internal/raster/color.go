@@ -2,14 +2,12 @@ package raster
 
 import "math"
 
-// Brightness blends with black: Pillow's ImageEnhance.Brightness.
 func (m *Bytes) Brightness(factor float64) {
 	var t [256]uint8
 	blendTable(&t, 0, factor)
 	mapColours(m.Pix, &t)
 }
 
-// Contrast blends with the mean grey: Pillow's ImageEnhance.Contrast.
 func (m *Bytes) Contrast(factor float64) {
 	pix := m.Pix
 	if len(pix) < 4 {
@@ -24,7 +22,6 @@ func (m *Bytes) Contrast(factor float64) {
 	mapColours(pix, &t)
 }
 
-// Saturation blends with the grey image: Pillow's ImageEnhance.Color.
 func (m *Bytes) Saturation(factor float64) {
 	pix := m.Pix
 	for i := 0; i+4 <= len(pix); i += 4 {
@@ -34,7 +31,6 @@ func (m *Bytes) Saturation(factor float64) {
 	}
 }
 
-// Hue rotates the hue of Pillow's 8-bit HSV.
 func (m *Bytes) Hue(part float64) {
 	pix := m.Pix
 	turn := uint8(int(part * 255))
@@ -58,8 +54,7 @@ func blendTable(t *[256]uint8, base uint8, factor float64) {
 	}
 }
 
-// blend interpolates from a to b, or extrapolates, as Pillow's Image.blend does:
-// in float32, rounded towards zero.
+// blend interpolates from a to b, or extrapolates, as Pillow's Image.blend does: in float32, rounded towards zero.
 func blend(a, b uint8, factor float64) uint8 {
 	v := float32(a) + float32(float32(factor)*float32(int(b)-int(a)))
 	if v <= 0 {
@@ -140,10 +135,8 @@ func inSector[T uint8 | float32](sector int, v, p, q, t T) (r, g, b T) {
 // toByte rounds a number from 0 to 255. Halves go up.
 func toByte(v float64) uint8 { return uint8(int(v + 0.5)) }
 
-// Brightness blends with black.
 func (m *Floats) Brightness(factor float64) { m.blend(0, factor) }
 
-// Contrast blends with the mean grey.
 func (m *Floats) Contrast(factor float64) { m.blend(m.grey(), factor) }
 
 // blend interpolates from base to the values, or extrapolates.
@@ -187,7 +180,6 @@ func lumaFloat(r, g, b float32) float32 {
 	return plusTimes(plusTimes(float32(r*0.2989), g, 0.587), b, 0.114)
 }
 
-// Saturation blends the colours with their grey values.
 func (m *Floats) Saturation(factor float64) {
 	if m.Planes.Channels != 3 {
 		return
@@ -206,7 +198,6 @@ func (m *Floats) Saturation(factor float64) {
 	}
 }
 
-// Hue rotates the hue of the colours.
 func (m *Floats) Hue(part float64) {
 	if m.Planes.Channels != 3 {
 		return
@@ -271,7 +262,6 @@ func fromHSVFloat(h, s, v float32) (r, g, b float32) {
 	return inSector(int(sector), v, p, q, t)
 }
 
-// Grey gives all three colours Pillow's grey value, for any number of channels of the result.
 func (m *Bytes) Grey(int) {
 	for i := 0; i+4 <= len(m.Pix); i += 4 {
 		p := m.Pix[i : i+4 : i+4]
@@ -280,7 +270,6 @@ func (m *Bytes) Grey(int) {
 	}
 }
 
-// Grey gives the image this number of equal channels, with torchvision's weights.
 func (m *Floats) Grey(channels int) {
 	if m.Planes.Channels == 3 {
 		grey, green, blue := m.Plane(0), m.Plane(1), m.Plane(2)
@@ -307,7 +296,6 @@ func (m *Floats) Grey(channels int) {
 	}
 }
 
-// Permute exchanges the three colours.
 func (m *Bytes) Permute(from []int) {
 	red, green, blue := from[0], from[1], from[2]
 	for i := 0; i+4 <= len(m.Pix); i += 4 {
@@ -316,7 +304,6 @@ func (m *Bytes) Permute(from []int) {
 	}
 }
 
-// Permute exchanges all channels.
 func (m *Floats) Permute(from []int) {
 	m.makeSpare(m.Width, m.Height)
 	for c, from := range from {

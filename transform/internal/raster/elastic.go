@@ -9,84 +9,27 @@ import (
 
 // A Field is the vectors of ElasticTransform, in pixels.
 type Field struct {
-	X, Y   []float32
-	pass   []float32
-	kernel []float32
+	X, Y []float32
+	soft softener
 }
 
-// Draw draws vectors for an image of w×h.
+// Draw draws vectors for an image of w×h, and smooths them with a Gaussian.
 func (f *Field) Draw(w, h int, alpha, sigma float64, r *rand.Rand) {
-	f.smooth(sigma)
+	n := 1
+	if sigma > 0 {
+		n += int(8*sigma+1) / 2 * 2
+		f.soft.prepare(n, n, sigma)
+	}
 	for _, v := range []*[]float32{&f.X, &f.Y} {
-		if cap(*v) < w*h {
-			*v = make([]float32, w*h)
-		}
-		*v = (*v)[:w*h]
+		*v = GrowFloats(*v, w*h)
 		for i := range *v {
 			(*v)[i] = float32(2*r.Float64() - 1)
 		}
-		f.blur(*v, w, h)
+		if n > 1 {
+			f.soft.blur(*v, w, h)
+		}
 		for i := range *v {
 			(*v)[i] = float32((*v)[i] * float32(alpha/2)) // torchvision's unit is half of the side
-		}
-	}
-}
-
-// smooth makes the kernel: its middle, and what follows.
-func (f *Field) smooth(sigma float64) {
-	f.kernel = append(f.kernel[:0], 1)
-	if sigma == 0 {
-		return
-	}
-	n := int(8*sigma+1) / 2
-	sum := 1.0
-	for i := 1; i <= n; i++ {
-		v := math.Exp(-float64(i*i) / (2 * sigma * sigma))
-		f.kernel = append(f.kernel, float32(v))
-		sum += 2 * v
-	}
-	for i := range f.kernel {
-		f.kernel[i] /= float32(sum)
-	}
-}
-
-// blur smooths values with both passes of the kernel, which are reflected at the edges.
-func (f *Field) blur(v []float32, w, h int) {
-	if len(f.kernel) == 1 {
-		return
-	}
-	if cap(f.pass) < w*h {
-		f.pass = make([]float32, w*h)
-	}
-	pass := f.pass[:w*h]
-	for y := range h {
-		row := pass[w*y:][:w]
-		clear(row)
-		for i, k := range f.kernel {
-			above, below := v[w*Reflect.Index(y-i, h):][:w], v[w*Reflect.Index(y+i, h):][:w]
-			if i == 0 {
-				k /= 2 // the middle is added twice
-			}
-			for x := range row {
-				row[x] += float32(k * (above[x] + below[x]))
-			}
-		}
-	}
-	n := len(f.kernel) - 1
-	for y := range h {
-		row, out := pass[w*y:][:w], v[w*y:][:w]
-		for x := range out {
-			sum := float32(f.kernel[0] * row[x])
-			if x >= n && x+n < w {
-				for i := 1; i <= n; i++ {
-					sum += float32(f.kernel[i] * (row[x-i] + row[x+i]))
-				}
-			} else {
-				for i := 1; i <= n; i++ {
-					sum += float32(f.kernel[i] * (row[Reflect.Index(x-i, w)] + row[Reflect.Index(x+i, w)]))
-				}
-			}
-			out[x] = sum
 		}
 	}
 }
@@ -115,9 +58,8 @@ func (f *Field) Paint(dst, src *Image, p Painter) {
 	}
 }
 
-// blended writes the colour at (u, v), where whole numbers are the centres of pixels. As in
-// torchvision, pixels outside the image are black, and then the fill is blended in by how much of
-// them there is.
+// blended writes the colour at (u, v), where whole numbers are the centres of pixels. As in torchvision, pixels
+// outside the image are black, and then the fill is blended in by how much of them there is.
 func (m *Image) blended(out []uint8, u, v float64, p Painter) {
 	across, down := reachOf(u, p.Filter), reachOf(v, p.Filter)
 	inside := 0.0
@@ -186,14 +128,12 @@ func cubicWeights(d float64) [4]float64 {
 	return [4]float64{outer(1 + d), inner(d), inner(1 - d), outer(2 - d)}
 }
 
-// Displace is within one level of torchvision's, which is the same for PIL images and tensors.
 func (m *Bytes) Displace(f *Field, p Painter) {
 	m.Spare.Resize(m.Width, m.Height)
 	f.Paint(&m.Spare, &m.Image, p)
 	m.Swap()
 }
 
-// Displace is that of torchvision's tensors.
 func (m *Floats) Displace(f *Field, p Painter) {
 	w, h := m.Width, m.Height
 	m.makeSpare(w, h)

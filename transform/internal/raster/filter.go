@@ -153,35 +153,47 @@ func addTimes(dst, src []float32, k float32) {
 	}
 }
 
-// Blur is that of torchvision's tensors.
+// A softener blurs planes with a Gaussian. They are reflected at their edges.
+type softener struct {
+	across, down []float32
+	wide, row    []float32
+}
+
+// prepare makes kernels of kw×kh values.
+func (s *softener) prepare(kw, kh int, sigma float64) {
+	s.across, s.down = gaussian(s.across, kw, sigma), gaussian(s.down, kh, sigma)
+}
+
+func (s *softener) blur(plane []float32, w, h int) {
+	kw, kh := len(s.across), len(s.down)
+	s.wide, s.row = GrowFloats(s.wide, w*h), GrowFloats(s.row, w+kw-1)
+	for y := range h {
+		for x := range s.row {
+			s.row[x] = plane[w*y+Reflect.Index(x-kw/2, w)]
+		}
+		out := s.wide[w*y:][:w]
+		clear(out)
+		for i, k := range s.across {
+			addTimes(out, s.row[i:], k)
+		}
+	}
+	for y := range h {
+		out := plane[w*y:][:w]
+		clear(out)
+		for i, k := range s.down {
+			addTimes(out, s.wide[w*Reflect.Index(y+i-kh/2, h):], k)
+		}
+	}
+}
+
 func (m *Floats) Blur(kw, kh int, sigma float64) {
-	m.kernels[0], m.kernels[1] = gaussian(m.kernels[0], kw, sigma), gaussian(m.kernels[1], kh, sigma)
-	w, h := m.Width, m.Height
-	m.wide, m.row = GrowFloats(m.wide, w*h), GrowFloats(m.row, w+kw-1)
+	m.soft.prepare(kw, kh, sigma)
 	for c := range m.Planes.Channels {
-		plane := m.Plane(c)
-		for y := range h {
-			for x := range m.row {
-				m.row[x] = plane[w*y+Reflect.Index(x-kw/2, w)]
-			}
-			out := m.wide[w*y:][:w]
-			clear(out)
-			for i, k := range m.kernels[0] {
-				addTimes(out, m.row[i:], k)
-			}
-		}
-		for y := range h {
-			out := plane[w*y:][:w]
-			clear(out)
-			for i, k := range m.kernels[1] {
-				addTimes(out, m.wide[w*Reflect.Index(y+i-kh/2, h):], k)
-			}
-		}
+		m.soft.blur(m.Plane(c), m.Width, m.Height)
 	}
 	m.depth().Settle(m.Pix)
 }
 
-// Noise rounds the numbers towards 0, and limits the results to 0 and 255.
 func (m *Bytes) Noise(mean, sigma float64, r *rand.Rand) {
 	for i := 0; i+4 <= len(m.Pix); i += 4 {
 		p := m.Pix[i : i+4 : i+4]
@@ -191,7 +203,6 @@ func (m *Bytes) Noise(mean, sigma float64, r *rand.Rand) {
 	}
 }
 
-// Noise draws pixel by pixel, as for images of 8 bits. Results are limited to the range of the dtype.
 func (m *Floats) Noise(mean, sigma float64, r *rand.Rand) {
 	d := m.depth()
 	most, n := float64(d.Most), m.Width*m.Height
@@ -251,8 +262,7 @@ func smoothRow(dst, rows []byte, factor float32) {
 	}
 }
 
-// Sharpness blends the image with a smoothed one, whose values at the edge are those of the
-// image. All are clamped.
+// Sharpness blends the image with a smoothed one, whose values at the edge are those of the image. All are clamped.
 func (m *Floats) Sharpness(factor float64) {
 	d := m.depth()
 	w, h := m.Width, m.Height

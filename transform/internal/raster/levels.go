@@ -2,7 +2,6 @@ package raster
 
 import "math"
 
-// Posterize is that of PIL and of torchvision's tensors.
 func (m *Bytes) Posterize(bits int) {
 	mask := ^uint8(1<<(8-bits) - 1)
 	pix := m.Pix
@@ -11,7 +10,6 @@ func (m *Bytes) Posterize(bits int) {
 	}
 }
 
-// Solarize is that of PIL and of torchvision's tensors.
 func (m *Bytes) Solarize(threshold float64) {
 	from := min(max(math.Ceil(threshold), 0), 256)
 	var t [256]uint8
@@ -24,7 +22,6 @@ func (m *Bytes) Solarize(threshold float64) {
 	mapColours(m.Pix, &t)
 }
 
-// Invert is that of PIL and of torchvision's tensors.
 func (m *Bytes) Invert() {
 	pix := m.Pix
 	for i, x := range pix {
@@ -32,7 +29,6 @@ func (m *Bytes) Invert() {
 	}
 }
 
-// Autocontrast is that of PIL.
 func (m *Bytes) Autocontrast() {
 	pix := m.Pix
 	least, most := [3]uint8{255, 255, 255}, [3]uint8{}
@@ -57,7 +53,6 @@ func (m *Bytes) Autocontrast() {
 	mapChannels(pix, &tables)
 }
 
-// Equalize is that of PIL.
 func (m *Bytes) Equalize() {
 	pix := m.Pix
 	var counts [3][256]int32
@@ -106,8 +101,7 @@ func mapChannels(pix []byte, t *[3][256]uint8) {
 	}
 }
 
-// inverted is the inverse of v, as in torchvision: integers have all bits inverted, except
-// the sign.
+// inverted is the inverse of v, as in torchvision: integers have all bits inverted, except the sign.
 func (d Depth) inverted(v float32) float32 {
 	if v < 0 && d.Whole {
 		return d.Least - 1 - v
@@ -115,7 +109,6 @@ func (d Depth) inverted(v float32) float32 {
 	return d.Most - v
 }
 
-// Invert inverts all bits of integers, except the sign.
 func (m *Floats) Invert() {
 	d := m.depth()
 	for i, v := range m.Pix {
@@ -123,7 +116,6 @@ func (m *Floats) Invert() {
 	}
 }
 
-// Solarize has a threshold on the scale of the values.
 func (m *Floats) Solarize(threshold float64) {
 	d, least := m.depth(), float32(threshold)
 	for i, v := range m.Pix {
@@ -133,7 +125,6 @@ func (m *Floats) Solarize(threshold float64) {
 	}
 }
 
-// Autocontrast stretches each channel, in float32 in torchvision's order.
 func (m *Floats) Autocontrast() {
 	d := m.depth()
 	for c := range m.Planes.Channels {
@@ -157,8 +148,7 @@ func (m *Floats) Autocontrast() {
 	}
 }
 
-// Posterize keeps the highest bits of integers, without the sign. Floats are rounded down to
-// one of 2^n levels.
+// Posterize keeps the highest bits of integers, without the sign. Floats are rounded down to one of 2^n levels.
 func (m *Floats) Posterize(bits int) {
 	d, n := m.depth(), bits
 	if !d.Whole {
@@ -177,7 +167,6 @@ func (m *Floats) Posterize(bits int) {
 	}
 }
 
-// Equalize equalises the highest 8 bits of each channel, and sets the others to 0.
 func (m *Floats) Equalize() {
 	d := m.depth()
 	in, out := float32(255.999), float32(1.0/255)

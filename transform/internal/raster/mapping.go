@@ -13,8 +13,7 @@ type Affinity struct {
 	ShearX, ShearY float64 // in degrees
 }
 
-// Inverse maps the output to the input. Centre is the point that stays where it is, before
-// the move.
+// Inverse maps the output to the input. Centre is the point that stays where it is, before the move.
 func (a Affinity) Inverse(cx, cy float64) Mapping {
 	angle, sx, sy := radians(a.Angle), radians(a.ShearX), radians(a.ShearY)
 	sin, cos := sincos(angle)
@@ -35,8 +34,7 @@ func (a Affinity) Inverse(cx, cy float64) Mapping {
 // radians is Python's math.radians.
 func radians(degrees float64) float64 { return degrees * (math.Pi / 180) }
 
-// A Turn is a rotation by any angle, in degrees counterclockwise, as PIL's Image.rotate
-// does it.
+// A Turn is a rotation by any angle, in degrees counterclockwise, as PIL's Image.rotate does it.
 type Turn struct {
 	Angle   float64
 	Expand  bool // the result is large enough for the whole image
@@ -44,8 +42,7 @@ type Turn struct {
 	CX, CY  float64
 }
 
-// quarters is the number of quarter turns that the turn is, or -1 if it is none that moves
-// whole pixels only.
+// quarters is the number of quarter turns that the turn is, or -1 if it is none that moves whole pixels only.
 func (t *Turn) quarters(w, h int) int {
 	angle := math.Mod(t.Angle, 360)
 	if angle < 0 {
@@ -96,8 +93,7 @@ func (t *Turn) Inverse(w, h int) (m Mapping, nw, nh int) {
 	return m, nw, nh
 }
 
-// decimals rounds a number from -1 to 1 to 15 digits after the point, as Python's round(v, 15)
-// does.
+// decimals rounds a number from -1 to 1 to 15 digits after the point, as Python's round(v, 15) does.
 func decimals(v float64) float64 {
 	p := product2(v, 1e15)
 	n := math.RoundToEven(p.hi)
@@ -119,7 +115,6 @@ func (t *Turn) Size(w, h int) (int, int) {
 	return w, h
 }
 
-// Rotate is that of PIL's Image.rotate, bit for bit.
 func (m *Bytes) Rotate(t Turn, p Painter) {
 	m.Spare.Resize(t.Size(m.Width, m.Height))
 	if q := t.quarters(m.Width, m.Height); q >= 0 {
@@ -131,7 +126,6 @@ func (m *Bytes) Rotate(t Turn, p Painter) {
 	m.Swap()
 }
 
-// Rotate is that of torchvision's tensors.
 func (m *Floats) Rotate(t Turn, p Painter) {
 	shown, _, _ := t.Inverse(m.Width, m.Height)
 	w, h := t.Size(m.Width, m.Height)
@@ -207,8 +201,7 @@ func solve(a *[8][9]float64) (x Mapping) {
 	return x
 }
 
-// Inverted is the mapping from the input to the output. Its numbers are not finite if there
-// is none.
+// Inverted is the mapping from the input to the output. Its numbers are not finite if there is none.
 func (m *Mapping) Inverted() Mapping {
 	// Without the conversions some machines would not round the products.
 	minus := func(a, b, c, d float64) float64 { return float64(a*b) - float64(c*d) }
@@ -230,8 +223,7 @@ func (m *Mapping) OfPoint(x, y float32) (float32, float32) {
 // matter, as those of the C library that Python calls. Those of package math are off by one
 // unit in the last place in many cases, and where a warp rounds down, that shows.
 
-// A double2 is the sum of two numbers, the second of which is smaller than the last place
-// of the first.
+// A double2 is the sum of two numbers, the second of which is smaller than the last place of the first.
 type double2 struct{ hi, lo float64 }
 
 func sum2(a, b float64) double2 {

@@ -14,10 +14,12 @@ const (
 )
 
 // String is torchvision's name of the mode.
-func (m PadMode) String() string {
-	names := [...]string{"constant", "edge", "reflect", "symmetric"}
-	if int(m) < len(names) {
-		return names[m]
+func (m PadMode) String() string { return Named(int(m), "constant", "edge", "reflect", "symmetric") }
+
+// Named is the name of a number.
+func Named(i int, names ...string) string {
+	if i < len(names) {
+		return names[i]
 	}
 	return "unknown"
 }
@@ -44,7 +46,6 @@ func (m PadMode) Index(i, n int) int {
 	return i
 }
 
-// Pad replaces the image by frame, in its coordinates.
 func (m *Bytes) Pad(frame image.Rectangle, mode PadMode) {
 	m.Spare.Resize(frame.Dx(), frame.Dy())
 	for y := range frame.Dy() {
@@ -61,7 +62,6 @@ func (m *Bytes) Pad(frame image.Rectangle, mode PadMode) {
 	m.Swap()
 }
 
-// Pad replaces the image by frame, in its coordinates.
 func (m *Floats) Pad(frame image.Rectangle, mode PadMode) {
 	m.makeSpare(frame.Dx(), frame.Dy())
 	for c := range m.Planes.Channels {

@@ -3,7 +3,6 @@ package raster
 import (
 	"fmt"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
@@ -19,9 +18,4 @@ func (m *Planes) Describe() string {
 // Describe is what steps must keep.
 func (m *Image) Describe() string {
 	return fmt.Sprintf("%s in %d bytes", figures.Pixels(m.Width, m.Height), len(m.Pix))
-}
-
-// IsDeep reports whether Planes may have this dtype.
-func IsDeep(dt dataset.Dtype) bool {
-	return dt == dataset.Dtype(0) || dt == dataset.Float32 || DepthOf(dt).Whole
 }

@@ -153,7 +153,6 @@ func MildScheme(bins int) Scheme {
 	return Scheme{bins: bins, shear: 0.3, rotate: 30, move: 1.0 / 3, relative: true, enhance: 0.9, bits: 4, drop: 4}
 }
 
-// MixBegin remembers the image, and begins a sum with weight times it.
 func (m *Bytes) MixBegin(weight float32) {
 	m.before, m.sum = Grow(m.before, len(m.Pix)), GrowFloats(m.sum, len(m.Pix))
 	copy(m.before, m.Pix)
@@ -162,10 +161,8 @@ func (m *Bytes) MixBegin(weight float32) {
 	}
 }
 
-// MixAgain makes the image what it was when the sum began.
 func (m *Bytes) MixAgain() { copy(m.Pix, m.before) }
 
-// MixAdd adds weight times the image to the sum.
 func (m *Bytes) MixAdd(weight float32) {
 	sum := m.sum[:len(m.Pix)]
 	for i, v := range m.Pix {
@@ -173,7 +170,6 @@ func (m *Bytes) MixAdd(weight float32) {
 	}
 }
 
-// MixEnd makes the image the sum, rounded down.
 func (m *Bytes) MixEnd() {
 	pix := m.Pix[:len(m.sum)]
 	for i, v := range m.sum {
@@ -181,7 +177,6 @@ func (m *Bytes) MixEnd() {
 	}
 }
 
-// MixBegin remembers the image, and begins a sum with weight times it.
 func (m *Floats) MixBegin(weight float32) {
 	m.before, m.sum = GrowFloats(m.before, len(m.Pix)), GrowFloats(m.sum, len(m.Pix))
 	copy(m.before, m.Pix)
@@ -190,17 +185,14 @@ func (m *Floats) MixBegin(weight float32) {
 	}
 }
 
-// MixAgain makes the image what it was when the sum began.
 func (m *Floats) MixAgain() { copy(m.Pix, m.before) }
 
-// MixAdd adds weight times the image to the sum.
 func (m *Floats) MixAdd(weight float32) {
 	for i, v := range m.Pix {
 		m.sum[i] += float32(weight * v)
 	}
 }
 
-// MixEnd makes the image the sum. Integers lose their fraction.
 func (m *Floats) MixEnd() {
 	copy(m.Pix, m.sum)
 	if d := m.depth(); d.Whole {
@@ -222,11 +214,7 @@ type Policy uint8
 
 // String is the policy's name.
 func (p Policy) String() string {
-	names := [...]string{"ImageNetPolicy", "CIFAR10Policy", "SVHNPolicy"}
-	if int(p) < len(names) {
-		return names[p]
-	}
-	return "unknown"
+	return Named(int(p), "ImageNetPolicy", "CIFAR10Policy", "SVHNPolicy")
 }
 
 // Policies are from the paper's appendix, as torchvision lists them: those

@@ -115,13 +115,10 @@ type Bytes struct {
 	recoding *recoding // made when it is first needed
 }
 
-// Size is the number of columns and rows.
 func (m *Bytes) Size() (w, h int) { return m.Width, m.Height }
 
-// Channels is 3.
 func (m *Bytes) Channels() int { return 3 }
 
-// Most is 255.
 func (m *Bytes) Most() float64 { return math.MaxUint8 }
 
 // Swap makes the spare image the current one.
@@ -165,21 +162,17 @@ func GrowFloats(v []float32, n int) []float32 {
 // Floats is a Frame of float32 values. The number of channels and the dtype of Planes count even while no image is in
 // memory, so that what becomes one has them.
 type Floats struct {
-	Planes                 // the current image
-	Spare     Planes       // what operations write, and Swap makes the current one
-	wide, row []float32    // of Blur
-	kernels   [2][]float32 // across and down
-	before    []float32    // of a mixture
-	sum       []float32
+	Planes           // the current image
+	Spare  Planes    // what operations write, and Swap makes the current one
+	soft   softener  // of Blur
+	before []float32 // of a mixture
+	sum    []float32
 }
 
-// Size is the number of columns and rows.
 func (m *Floats) Size() (w, h int) { return m.Width, m.Height }
 
-// Channels is the number of channels.
 func (m *Floats) Channels() int { return m.Planes.Channels }
 
-// Most is the greatest number of the dtype, or 1 for floats.
 func (m *Floats) Most() float64 { return float64(m.depth().Most) }
 
 // Swap makes the spare image the current one, of the same dtype.

@@ -103,9 +103,8 @@ func warpBilinear(dst, src *Image, m *Mapping, fill [3]uint8) {
 	}
 }
 
-// warpNearest is warp for nearest pixels. Pillow has three ways to do it, with different
-// rounding: if only scales change, if coordinates fit into fixed point with 16 digits
-// after the point, and otherwise.
+// warpNearest is warp for nearest pixels. Pillow has three ways to do it, with different rounding: if only scales
+// change, if coordinates fit into fixed point with 16 digits after the point, and otherwise.
 func warpNearest(dst, src *Image, m *Mapping, fill [3]uint8) {
 	if m[1] == 0 && m[3] == 0 {
 		scaleNearest(dst, src, m, fill)
@@ -207,8 +206,7 @@ func (m *Image) rowAt(y int) []uint8 {
 	return m.Pix[4*y*m.Width:][:4*m.Width]
 }
 
-// bilinear writes the colour at (u, v), where whole numbers are the centres of pixels.
-// Results are rounded down.
+// bilinear writes the colour at (u, v), where whole numbers are the centres of pixels. Results are rounded down.
 func (m *Image) bilinear(out []uint8, u, v float64) {
 	x, y := int(math.Floor(u)), int(math.Floor(v))
 	dx, dy := u-float64(x), v-float64(y)
@@ -243,8 +241,7 @@ func (m *Image) bicubic(out []uint8, u, v float64) {
 	}
 }
 
-// cubic interpolates between b and c by Keys' cubic convolution with a = -1, as Pillow does
-// in Image.transform.
+// cubic interpolates between b and c by Keys' cubic convolution with a = -1, as Pillow does in Image.transform.
 func cubic(a, b, c, e, d float64) float64 {
 	p2 := -a + c
 	p3 := 2*(a-b) + c - e
@@ -252,14 +249,12 @@ func cubic(a, b, c, e, d float64) float64 {
 	return b + float64(d*(p2+float64(d*(p3+float64(d*p4)))))
 }
 
-// Warp is that of PIL's Image.transform, bit for bit.
 func (m *Bytes) Warp(shown Mapping, w, h int, p Painter) {
 	m.Spare.Resize(w, h)
 	Warp(&m.Spare, &m.Image, &shown, p)
 	m.Swap()
 }
 
-// Warp is that of torchvision's tensors.
 func (m *Floats) Warp(shown Mapping, w, h int, p Painter) {
 	m.makeSpare(w, h)
 	for y := range h {
@@ -279,9 +274,8 @@ func (m *Floats) settleSpare(f resize.Filter) {
 	}
 }
 
-// paint writes pixel i of the spare image: that at (u, v), where whole numbers are the centres of
-// pixels. As in torchvision, pixels outside the image are 0, and then the fill is blended in by
-// how much of them there is.
+// paint writes pixel i of the spare image: that at (u, v), where whole numbers are the centres of pixels. As in
+// torchvision, pixels outside the image are 0, and then the fill is blended in by how much of them there is.
 func (m *Floats) paint(i int, u, v float64, p Painter) {
 	src, out := &m.Planes, &m.Spare
 	area, n := out.Width*out.Height, src.Width*src.Height

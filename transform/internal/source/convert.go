@@ -19,8 +19,7 @@ func convert(dst []byte, stride int, src image.Image, window image.Rectangle) {
 	}
 }
 
-// rows returns a function that writes pixels of row y of src to dst, from column x
-// on.
+// rows returns a function that writes pixels of row y of src to dst, from column x on.
 func rows(src image.Image) func(dst []byte, x, y int) {
 	switch m := src.(type) {
 	case *image.YCbCr:
@@ -65,8 +64,7 @@ func rowGray(dst, src []byte) {
 	}
 }
 
-// rowOfGray16 replaces values above 255 by 255, as Pillow does with 16-bit grey
-// images.
+// rowOfGray16 replaces values above 255 by 255, as Pillow does with 16-bit grey images.
 func rowOfGray16(dst, src []byte) {
 	for i := 0; i < len(dst); i += 4 {
 		v := src[i/2+1]
@@ -77,8 +75,7 @@ func rowOfGray16(dst, src []byte) {
 	}
 }
 
-// rowCMYK converts as Pillow does: (255 - ink) times (255 - black), divided by 255
-// and rounded.
+// rowCMYK converts as Pillow does: (255 - ink) times (255 - black), divided by 255 and rounded.
 func rowCMYK(dst, src []byte) {
 	for i := 0; i < len(dst); i += 4 {
 		left := 255 - int(src[i+3])

@@ -34,8 +34,7 @@ type header interface {
 	Header(data []byte) (w, h int, err error)
 }
 
-// Files decodes files of all formats, which it recognises by their first bytes.
-// Its zero value is ready to use.
+// Files decodes files of all formats, which it recognises by their first bytes. Its zero value is ready to use.
 type Files struct {
 	Limit int
 	name  string // of the open file's format
@@ -83,8 +82,7 @@ var formats = [...]format{
 	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, func(f *Files) header { return &f.pnm }},
 }
 
-// An Encoded is an image in some format. If it has parts, only the first bytes are
-// in data, which has room for all.
+// An Encoded is an image in some format. If it has parts, only the first bytes are in data, which has room for all.
 type Encoded struct {
 	Data  []byte
 	first int
@@ -206,8 +204,7 @@ func (p *photoDecoder) Header(data []byte) (w, h int, err error) {
 
 func (p *photoDecoder) Orientation() int { return p.orientation }
 
-// unread is the error of a file in a format that this package does not read. It is
-// an errors.ErrUnsupported.
+// unread is the error of a file in a format that this package does not read. It is an errors.ErrUnsupported.
 type unread struct{ what string }
 
 func (u unread) Error() string { return u.what + ", which penstock does not read" }

@@ -14,11 +14,9 @@ import (
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
-// A Mask is a mask that is decoded up to the last row that was asked for. Its numbers are
-// those of numpy.asarray(PIL.Image.open(f)).
+// A Mask is a mask in a file. Its numbers are those of numpy.asarray(PIL.Image.open(f)).
 type Mask struct {
 	W, H   int
-	row    int // how many rows have been decoded
 	pix    []byte
 	Format string
 	png    png.Decoder
@@ -38,7 +36,7 @@ type Mask struct {
 
 // Open reads the header of a file. A PNG file is in colour if it holds ids.
 func (f *Mask) Open(data []byte, ids bool, limit int) (err error) {
-	f.pix, f.bits, f.row = f.pix[:0], 0, 0
+	f.bits = 0
 	format := sniff(data)
 	if format == nil {
 		return unknown(data)
@@ -131,67 +129,58 @@ func (f *Mask) Size() int {
 	return f.png.NumberBytes()
 }
 
-// First are the first rows.
+// First decodes the first rows, once after Open.
 func (f *Mask) First(rows int) ([]byte, error) {
-	if n := f.Size() * f.W * rows; n > len(f.pix) {
-		if n > cap(f.pix) {
-			f.pix = append(make([]byte, 0, n+n/4+64), f.pix...)
-		}
-		f.pix = f.pix[:n]
-	}
-	if rows <= f.row {
-		return f.pix, nil
-	}
-	from, window := f.Size()*f.W*f.row, image.Rect(0, f.row, f.W, rows)
+	f.pix = raster.Grow(f.pix, f.Size()*f.W*rows)
+	window := image.Rect(0, 0, f.W, rows)
 	var err error
 	switch {
+	case rows == 0:
 	case f.bits == 0:
 		err = f.png.DecodeNumbers(f.pix, rows)
 	case f.stored != nil:
-		err = f.decodeStored(from, window)
+		err = f.decodeStored(window)
 	default:
-		err = f.decodeIndexed(from, window)
+		err = f.decodeIndexed(window)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Format, err)
 	}
-	f.row = rows
 	return f.pix, nil
 }
 
-// decodeStored writes the numbers of a window, whose bytes begin at from.
-func (f *Mask) decodeStored(from int, window image.Rectangle) error {
+// decodeStored writes the numbers of a window.
+func (f *Mask) decodeStored(window image.Rectangle) error {
 	f.values = raster.GrowFloats(f.values, window.Dx()*window.Dy())
 	if err := f.stored.DecodeSamples(f.values, window); err != nil {
 		return err
 	}
 	if f.bits == 16 {
-		out := dense.Values[uint16](f.pix)[from/2:]
+		out := dense.Values[uint16](f.pix)
 		for i, v := range f.values {
 			out[i] = uint16(v)
 		}
 		return nil
 	}
-	out := f.pix[from:]
 	for i, v := range f.values {
-		out[i] = uint8(uint16(v) >> 8) // the decoder multiplies them by 257
+		f.pix[i] = uint8(uint16(v) >> 8) // the decoder multiplies them by 257
 	}
 	return nil
 }
 
 // decodeIndexed is decodeStored for numbers of up to 8 bits.
-func (f *Mask) decodeIndexed(from int, window image.Rectangle) error {
+func (f *Mask) decodeIndexed(window image.Rectangle) error {
 	n := 4 * window.Dx() * window.Dy()
 	f.colours = raster.Grow(f.colours, n)
 	if err := f.indexed.Decode(f.colours, 4*window.Dx(), window); err != nil {
 		return err
 	}
-	out, mask := f.pix[from:], byte(255)
+	mask := byte(255)
 	if f.bits == 1 {
 		mask = 1
 	}
 	for i := range n / 4 {
-		out[i] = f.colours[4*i] & mask
+		f.pix[i] = f.colours[4*i] & mask
 	}
 	return nil
 }

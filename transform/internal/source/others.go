@@ -1,11 +1,8 @@
 package source
 
-import (
-	"bytes"
-)
+import "bytes"
 
-// others are formats that this package does not decode, with the first bytes of
-// their files. ? means any byte.
+// others are formats that this package does not decode, with the first bytes of their files. ? means any byte.
 var others = [...]struct{ magic, what string }{
 	// ISO/IEC 14496-12: a box of any length with the file's type and its brand.
 	{"????ftypavif", "AVIF"},
@@ -38,19 +35,15 @@ var others = [...]struct{ magic, what string }{
 func text(data []byte) string {
 	head := bytes.TrimPrefix(data[:min(len(data), 1024)], []byte("\xef\xbb\xbf"))
 	head = bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))
+	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
+	begins := func(text string) bool { return bytes.HasPrefix(head, []byte(text)) }
 	switch {
-	case bytes.HasPrefix(head, []byte("<svg")):
+	case !begins("<svg") && !begins("<html") && !begins("<?xml") && !begins("<!"):
+		return ""
+	case has("<svg"), has("doctype svg"):
 		return "SVG"
-	case bytes.HasPrefix(head, []byte("<!doctype html")), bytes.HasPrefix(head, []byte("<html")):
+	case has("<html"), has("doctype html"):
 		return "a web page (HTML)"
-	case bytes.HasPrefix(head, []byte("<?xml")), bytes.HasPrefix(head, []byte("<!")):
-		if bytes.Contains(head, []byte("<svg")) || bytes.Contains(head, []byte("doctype svg")) {
-			return "SVG"
-		}
-		if bytes.Contains(head, []byte("<html")) {
-			return "a web page (HTML)"
-		}
-		return "XML"
 	}
-	return ""
+	return "XML"
 }

@@ -70,8 +70,7 @@ func (d *registered) decodeSamples(dst []float32, window image.Rectangle) (err e
 	return nil
 }
 
-// Guard calls code of the user that works on images of this field. A panic is an error, with its
-// stack.
+// Guard calls code of the user that works on images of this field. A panic is an error, with its stack.
 func Guard(field string, call func() error) (err error) {
 	defer guarded(field, &err)
 	return call()

@@ -83,8 +83,7 @@ func pngText(name string, body []byte) (key string, value []byte) {
 	return string(k), parts[2]
 }
 
-// inflated decompresses a text. It is nil if the text is damaged or longer than
-// Pillow reads.
+// inflated decompresses a text. It is nil if the text is damaged or longer than Pillow reads.
 func inflated(data []byte) []byte {
 	const most = 1 << 20
 	r, err := zlib.NewReader(bytes.NewReader(data))
@@ -98,8 +97,7 @@ func inflated(data []byte) []byte {
 	return text
 }
 
-// rawProfile decodes the hexadecimal digits that follow the first three lines of a
-// profile, or is nil.
+// rawProfile decodes the hexadecimal digits that follow the first three lines of a profile, or is nil.
 func rawProfile(text []byte) []byte {
 	lines := strings.SplitN(string(text), "\n", 4)
 	if len(lines) < 4 {

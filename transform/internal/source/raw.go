@@ -53,7 +53,7 @@ func ArraysOf(f dataset.Field, n int) (Raw, error) {
 	s := f.Shape
 	r := Raw{dtype: f.Dtype, channels: n}
 	switch {
-	case f.Dtype == dataset.Dtype(0) || !raster.IsDeep(f.Dtype):
+	case f.Dtype != dataset.Float32 && !raster.DepthOf(f.Dtype).Whole:
 		return Raw{}, fmt.Errorf("%s: want uint8, uint16, int16 or float32", f.Dtype)
 	case len(s) == 2 && n == 1:
 		r.H, r.W, r.Pixel, r.row = s[0], s[1], 1, s[1]

@@ -12,8 +12,7 @@ import (
 
 // An Image gives the pixels of an image before the first step.
 type Image interface {
-	// Decode writes a window of the image to dst, 4 bytes per pixel and
-	// stride bytes per row.
+	// Decode writes a window of the image to dst, 4 bytes per pixel and stride bytes per row.
 	Decode(dst []byte, stride int, window image.Rectangle) error
 }
 
@@ -33,8 +32,6 @@ func CheckSamples(src Values, channels int) (dataset.Dtype, error) {
 		return dtype, err
 	case n != channels:
 		return dtype, fmt.Errorf("transform: the image has %s, Depth16 wants %d", figures.Count(n, "channel", "channels"), channels)
-	case dtype == dataset.Dtype(0):
-		dtype = dataset.Float32
 	}
 	return dtype, nil
 }

@@ -5,8 +5,8 @@
 //
 // Metrics go to the global MeterProvider, or to the one that the option [MeterProvider]
 // gives. They are reported from when the loader is made until it is closed. They are read
-// from [loader.Loader.Stats] when they are collected, so between collections they cost a
-// histogram's record per batch. What a loader did after the last collection before Close is in
+// from [loader.Loader.Stats] when they are collected, so between collections they cost
+// some microseconds per batch. What a loader did after the last collection before Close is in
 // no counter: where metrics are pushed, call the provider's ForceFlush before Close.
 //
 // # Metrics

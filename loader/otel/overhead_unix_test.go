@@ -68,7 +68,7 @@ func BenchmarkCollect(b *testing.B) {
 	var all metricdata.ResourceMetrics
 	for b.Loop() {
 		for k := range 1 << 14 {
-			hooks.BatchDelivered(loader.BatchInfo{}, time.Duration(k)*time.Microsecond)
+			hooks.BatchDelivered(loader.BatchInfo{Context: b.Context()}, time.Duration(k)*time.Microsecond)
 		}
 		if err := reader.Collect(b.Context(), &all); err != nil {
 			b.Fatal(err)

@@ -72,5 +72,7 @@ func turns(b *testing.B, ds dataset.Dataset, c result.Config, body float64) {
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(samples)/timed.Seconds(), "samples/s")
-	b.Log(l.Stats().Tuning)
+	if testing.Verbose() {
+		b.Log(l.Stats().Tuning)
+	}
 }

@@ -127,7 +127,9 @@ func epochs(b *testing.B, c bench.Cell) {
 		show(b, all, "transfer-ms", func(m result.Measured) float64 { return 1000 * m.Transfer })
 		show(b, all, "compute-ms", func(m result.Measured) float64 { return 1000 * m.Compute })
 	case result.Profile:
-		b.Log("\n" + analysis.StageSheet(all[len(all)-1]).Markdown())
+		if testing.Verbose() {
+			b.Log("\n" + analysis.StageSheet(all[len(all)-1]).Markdown())
+		}
 	case result.Volumes:
 		show(b, all, "CPU-%", func(m result.Measured) float64 { return 100 * m.CPU / m.Seconds })
 		show(b, all, "most-memory-MB", func(m result.Measured) float64 { return float64(m.MostMemory()) / 1e6 })

@@ -56,9 +56,6 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// reports are drawn once for all tests that look at them.
-var reports = map[string]string{}
-
 // made is the page of records that are made up.
 func made(t *testing.T, file string) string {
 	t.Helper()
@@ -162,6 +159,24 @@ func TestTheReadmesGeneratedPartIsReplaced(t *testing.T) {
 	}
 	if err := run(filepath.Join(dir, "out"), readme, []string{file}, io.Discard); err == nil || read(t, readme) != "nothing\n" {
 		t.Errorf("a README without the two lines: got %v", err)
+	}
+}
+
+func TestTheReadmeShowsTheKeptResults(t *testing.T) {
+	files, err := filepath.Glob("../results/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files of results, %v", len(files), err)
+	}
+	want := read(t, "../README.md")
+	file := filepath.Join(t.TempDir(), "README.md")
+	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.TempDir(), file, files, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, file); got != want {
+		t.Error("bench/README.md differs: go run ./bench/report -readme bench/README.md bench/results/*.jsonl")
 	}
 }
 

@@ -79,6 +79,10 @@ func TestAMeasuredCellIsAValidRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cifar, err := data.CIFAR100(t.Context(), root, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
 	items, err := data.Items(t.Context(), root, 4, dataset.Uint8, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +95,9 @@ func TestAMeasuredCellIsAValidRecord(t *testing.T) {
 		{bench.Penstock, bench.Cell{Study: result.Loading, Work: "items", Folder: items, Size: 64, Samples: 8, Config: result.Config{Data: "items"}}},
 		{bench.WithoutHelp, bench.Cell{Study: result.Loading, Work: "items", Folder: items, Size: 64, Samples: 8, Config: result.Config{Data: "items"}}},
 		{bench.Penstock, bench.Cell{Study: result.EndToEnd, Work: "eval", Folder: photos, Size: 64, Samples: 5, Config: result.Config{Data: "photos", Model: "conv-small"}}},
+		{bench.Penstock, bench.Cell{Study: result.Throughput, Work: "eval", Folder: photos, Size: 64, Samples: 5, Epochs: 1, Config: result.Config{Data: "photos"}}},
 		{bench.PackedFast, bench.Cell{Study: result.Throughput, Work: "eval", Folder: photos, Size: 64, Samples: 5, Epochs: 1, Config: result.Config{Data: "photos"}}},
+		{bench.Penstock, bench.Cell{Study: result.Profile, Work: "cifar100", Folder: cifar, Size: 32, Samples: 6, Epochs: 1, Shuffle: true, Config: result.Config{Data: "CIFAR-100"}}},
 		{bench.Gorgonia, bench.Cell{Study: result.Inference, Size: 64, Samples: 3, Config: result.Config{Data: "random", Model: "conv-small"}}},
 	} {
 		c.Config.Batch, c.Config.Workers = 2, 2
@@ -107,13 +113,19 @@ func TestAMeasuredCellIsAValidRecord(t *testing.T) {
 			}
 			lines = append(lines, l)
 			r := job{c.Cell, c.side, 0}.record()
-			r.Measured, r.Date, r.Machine = l.Measured, r.Date.AddDate(1, 0, 0), result.Machine{CPU: "x", Processors: 1}
+			r.Measured, r.Config.Span, r.Date, r.Machine = l.Measured, l.Span, r.Date.AddDate(1, 0, 0), result.Machine{CPU: "x", Processors: 1}
 			if err := r.Check(); err != nil {
 				t.Errorf("%s, %v: %v", c.side, c.Cell, err)
 			}
 			if c.side != bench.Gorgonia && l.InFlight != 5 {
 				t.Errorf("%s: %d batches in flight, want 5", c.side, l.InFlight)
 			}
+		}
+		if first := lines[0].Measured; c.Study == result.Profile && (first.Samples != 2 || lines[1].Measured.Samples != 6) {
+			t.Errorf("a profile has %d samples and then %d, want those of the first batch and of an epoch", first.Samples, lines[1].Measured.Samples)
+		}
+		if c.Study == result.Throughput && lines[0].Measured.DataBytes == 0 {
+			t.Errorf("%s: no size of the data", c.side)
 		}
 		if len(lines) != c.Epochs+1 {
 			t.Errorf("%s: %d epochs, want %d", c.side, len(lines), c.Epochs+1)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/data"
+	"github.com/penstock-go/penstock/dataset"
 )
 
 func TestASweepEndsWithALineOfGoOrSaysWhyNot(t *testing.T) {
@@ -118,6 +120,22 @@ func TestDamagedPhotosAreLeftOutAndNamed(t *testing.T) {
 		if !strings.Contains(errs.String(), want) {
 			t.Errorf("%q does not say %q", &errs, want)
 		}
+	}
+}
+
+func TestAnErrorKeepsWhatWasMeasured(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	placed := 0
+	ds := dataset.Func(4, dataset.Spec{{Name: "x", Dtype: dataset.Uint8}}, func(context.Context, int, dataset.Slot) error {
+		if placed++; placed == 10 { // in the third setting
+			cancel()
+		}
+		return nil
+	})
+	m := meter{options: options{workers: numbers{0}, batches: numbers{1, 2, 3, 4}, turns: 2}, ds: ds}
+	all, err := m.rounds(ctx)
+	if !errors.Is(err, context.Canceled) || len(all) != 4 || len(all[0].times) != 1 || len(all[1].times) != 1 || len(all[2].times) != 0 {
+		t.Errorf("got %v, %v, want the times of two settings", all, err)
 	}
 }
 

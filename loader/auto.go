@@ -15,7 +15,8 @@ import (
 // Auto as the number of [Workers] lets the loader find the number itself, and change it while it runs: it starts with a
 // worker per processor, and adds as many as follow from how long workers wait rather than compute, up to 256. Workers
 // that storage does not serve are parked; those of a load that has clearly changed are counted anew. Slabs are added,
-// within the [Budget], while the loop waits and all are in use, unless [InFlight] is given.
+// within the [Budget], while the loop waits and all are in use, for one batch at most as many as there are, unless
+// [InFlight] is given.
 //
 // What was learned is kept from loop to loop, and [Stats.Tuning] says what was chosen, and why.
 const Auto = math.MinInt32

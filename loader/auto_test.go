@@ -16,6 +16,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // forTime loops until so much time has passed, and fails if there is an error.
@@ -184,4 +185,77 @@ func TestAutoBeginsWithAWorkerPerProcessor(t *testing.T) {
 	if got := l.Stats(); got.Workers != runtime.GOMAXPROCS(0) || got.Slabs != 2*got.Workers+1 {
 		t.Errorf("%v", got)
 	}
+}
+
+// TestAutoDoesNotLoadAnEpochAheadOfASlowSample, although the budget has room for it.
+func TestAutoDoesNotLoadAnEpochAheadOfASlowSample(t *testing.T) {
+	onTwoProcessors(t)
+	synctest.Test(t, func(t *testing.T) {
+		ds := &fake{n: 20_000, place: func(_ context.Context, i int, _ dataset.Slot) error {
+			if i == 20 {
+				time.Sleep(3 * time.Second)
+			}
+			return nil
+		}}
+		l := loadertest.New(t, ds, simulatedAuto(), loader.BatchSize(16))
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Number() < 2 {
+				continue
+			}
+			// There were 5, and as many more for each of the batches 0 and 1.
+			if got := l.Stats().Slabs; got > 4*5 {
+				t.Errorf("%d slabs, want 20 at most", got)
+			}
+			break
+		}
+	})
+}
+
+// A swelling batch sampler has batches of 4 samples in epoch 0 and of 16 in epoch 1.
+type swelling int
+
+func (n swelling) Epoch(epoch int) sampler.Batches {
+	return swollen{int(n), 4 + 12*epoch}
+}
+
+type swollen struct{ n, size int }
+
+func (s swollen) Len() int { return s.n / s.size }
+
+func (s swollen) At(k int, dst []int) []int {
+	for i := range s.size {
+		dst = append(dst, k*s.size+i)
+	}
+	return dst
+}
+
+// TestLoadersStayWithinTheBudgetIfBatchesGrow: later epochs have larger batches than the
+// first one. Slabs beyond the budget go when they become free.
+func TestLoadersStayWithinTheBudgetIfBatchesGrow(t *testing.T) {
+	onTwoProcessors(t)
+	for _, workers := range []int{loader.Auto, 16} {
+		staysWithinTheBudget(t, workers)
+	}
+}
+
+func staysWithinTheBudget(t *testing.T, workers int) {
+	synctest.Test(t, func(t *testing.T) {
+		const n, budget = 4000, 20 * 4 * 64
+		ds := &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{64}}}, place: func(context.Context, int, dataset.Slot) error {
+			time.Sleep(10 * ms)
+			return nil
+		}}
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.Budget(budget), loader.BatchSampler(swelling(n)))
+		for b, err := range l.Epochs(t.Context(), 0, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.Stats().SlabBytes; b.Epoch() == 1 && b.Number() > 30 && got > budget {
+				t.Fatalf("batch %d of epoch %d: %d bytes, want %d at most", b.Number(), b.Epoch(), got, budget)
+			}
+		}
+	})
 }

@@ -90,6 +90,7 @@ func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 	defer l.unwant()
 	var timeout <-chan time.Time
 	late := false
+	most := 2 * l.t.cfg.Pool.Len()
 	for {
 		j, over, err := l.look()
 		switch {
@@ -97,7 +98,7 @@ func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 			return j, err
 		case late: // the batch has not come while the system let this goroutine wait
 			return nil, l.timeoutError()
-		case l.addSlab():
+		case l.addSlab(most):
 			continue
 		}
 		if timeout == nil && l.t.cfg.Timeout > 0 {
@@ -116,12 +117,13 @@ func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 	}
 }
 
-// addSlab adds a slab if that gives idle workers something to do.
-func (l *Loop) addSlab() bool {
+// addSlab adds a slab if that gives idle workers something to do. There are at most as many as given: otherwise workers
+// would load an epoch of small batches ahead of a single slow sample.
+func (l *Loop) addSlab(most int) bool {
 	l.t.mu.Lock()
 	lacks := l.lacks()
 	l.t.mu.Unlock()
-	return lacks && l.t.cfg.Pool.Grow()
+	return lacks && l.t.cfg.Pool.Len() < most && l.t.cfg.Pool.Grow()
 }
 
 // look takes the batch to be delivered if it is complete, or reports that the loop is over. Otherwise it tells the

@@ -256,12 +256,13 @@ func (p *Pool) grew(rows int) {
 	p.rows = max(p.rows, rows)
 }
 
-// Put takes back a slab that was vacated. If the pool is closed, its memory goes back to the Allocator. If all is more
-// than the budget allows, that of the ragged fields of all free slabs does.
+// Put takes back a slab that was vacated. If the pool is closed, or if the budget has no room for so many slabs of the
+// largest batch, its memory goes back to the Allocator. If all is more than the budget allows, that of the ragged fields
+// of all free slabs does.
 func (p *Pool) Put(s *Slab) error {
 	over := p.bytes.Load() > int64(p.Budget)
-	idle, closed := p.put(s, over)
-	if closed {
+	idle, surplus := p.put(s, over)
+	if surplus {
 		return s.free()
 	}
 	var err error
@@ -271,8 +272,9 @@ func (p *Pool) Put(s *Slab) error {
 	return err
 }
 
-// put adds a slab to the free ones, or, if over, removes all of them for the caller to lighten.
-func (p *Pool) put(s *Slab, over bool) (idle []*Slab, closed bool) {
+// put adds a slab to the free ones, or, if over, removes all of them for the caller to lighten. It reports a slab that
+// the caller is to free.
+func (p *Pool) put(s *Slab, over bool) (idle []*Slab, surplus bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s.delivered {
@@ -281,7 +283,11 @@ func (p *Pool) put(s *Slab, over bool) (idle []*Slab, closed bool) {
 	} else {
 		p.filling--
 	}
-	if p.closed {
+	switch {
+	case p.closed:
+		return nil, true
+	case p.slabs > p.Least && Product(p.slabs, Bytes(p.Spec, p.rows)) > p.Budget:
+		p.slabs--
 		return nil, true
 	}
 	p.free = append(p.free, s)

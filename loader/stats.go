@@ -27,7 +27,7 @@ type Stats struct {
 
 	// Wait is the time that the loop waited for batches. If it grows, the loader is slower than the loop body.
 	Wait time.Duration
-	// FirstWait is the time from the start of the last loop to its first batch.
+	// FirstWait is the time from the start of the last loop to its first batch; 0 in an interval that begins later.
 	FirstWait time.Duration
 	// Body is the time that the loop body took, all batches together.
 	Body time.Duration
@@ -65,6 +65,9 @@ func (s Stats) Sub(earlier Stats) Stats {
 	s.Dropped -= earlier.Dropped
 	s.Failures = s.Failures[min(len(earlier.Failures), len(s.Failures)):]
 	s.Wait -= earlier.Wait
+	if s.FirstWait == earlier.FirstWait {
+		s.FirstWait = 0
+	}
 	s.Body -= earlier.Body
 	s.Busy -= earlier.Busy
 	s.Drawing -= earlier.Drawing

@@ -22,6 +22,7 @@ func TestALoopWithoutABatchSaysWhy(t *testing.T) {
 		{&fake{n: 3}, []loader.Option{loader.Ranks(1, 4, sampler.DropToEven)}, "no batch: the sampler gives no samples to this rank"},
 		{&fake{n: 3}, []loader.Option{loader.BatchSampler(sampler.List{})}, "no batch: the sampler gives no samples to this rank"},
 		{&fake{n: 0}, []loader.Option{loader.BatchSize(5)}, "no batch: the dataset has no samples"},
+		{newArriving(0, 1), nil, "no batch: the dataset has no samples"},
 		{failing(6, func(int) bool { return true }), []loader.Option{loader.BatchSize(2), loader.Skip(loader.NoLimit)},
 			"no batch: 12 samples failed, and Skip left them out: look at Failures"},
 		{&fake{n: 8}, []loader.Option{loader.BatchSize(8), loader.DropLast(true)}, ""},

@@ -85,8 +85,10 @@ func (l *Loader) vacancy(failed int) string {
 	switch n := l.ds.Len(); {
 	case failed > 0:
 		return fmt.Sprintf("no batch: %s failed, and Skip left them out: look at Failures", figures.Count(failed, "sample", "samples"))
-	case n == 0:
+	case n == 0, n == dataset.Unknown && !l.cfg.dropLast && l.cfg.ranks == nil:
 		return "no batch: the dataset has no samples"
+	case l.cfg.service != nil:
+		return "no batch: the service has none for this rank"
 	case l.cfg.dropLast:
 		return fmt.Sprintf("no batch: batches of %d, DropLast, and a rank has fewer samples: a smaller BatchSize helps, or DropLast(false)", l.cfg.batchSize)
 	}

@@ -208,3 +208,32 @@ func TestVerdictFollowsTheSlowerSide(t *testing.T) {
 		}
 	}
 }
+
+// TestVerdictOfAnIntervalLeavesOutEarlierWaits has a slow start, and then steady waits.
+func TestVerdictOfAnIntervalLeavesOutEarlierWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := staged(40, always(0), func(i int) time.Duration {
+			if i == 0 {
+				return 3 * time.Second
+			}
+			return 100 * time.Millisecond
+		})
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(1))
+		var before loader.Stats
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Indices()[0] == 0 {
+				continue // the wait for the first batch ends before its body
+			}
+			if before.Batches == 0 {
+				before = l.Stats()
+			}
+		}
+		d := l.Stats().Sub(before)
+		if got := d.Verdict(); strings.Contains(got, "batch took") {
+			t.Error(got)
+		}
+	})
+}

@@ -119,6 +119,7 @@ func TestRatesAreThoseOfTheLastSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var view live.View
 		l := loadertest.New(t, fake(make([]string, 400), steady(100*time.Millisecond)), loader.Workers(1), loader.BatchSize(5), loader.Observe(view.Trace("train")))
+		time.Sleep(50 * time.Millisecond) // so that the lines are not written while batches come
 		stop := view.Lines(io.Discard, time.Second)
 		defer stop()
 		for b := range l.Epoch(t.Context(), 0) {

@@ -202,16 +202,25 @@ func TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	sameForAnyWorkers(t, x, nil, loader.BatchSize(4))
 }
 
-// TestFailingImagesOfDecodersAreErrorsOfTheSample has a decoder whose image has too few values.
+// TestFailingImagesOfDecodersAreErrorsOfTheSample has decoders whose images have too few values.
 func TestFailingImagesOfDecodersAreErrorsOfTheSample(t *testing.T) {
-	decode := func(io.Reader) (image.Image, error) {
-		return &image.Gray16{Pix: make([]byte, 9), Stride: 16, Rect: image.Rect(0, 0, 8, 8)}, nil
-	}
+	bounds := image.Rect(0, 0, 8, 8)
 	config := func(io.Reader) (image.Config, error) { return image.Config{Width: 8, Height: 8}, nil }
-	image.RegisterFormat("own", "OWN", decode, config)
-	x := images(t, blobs([]byte("OWN")), transform.Depth16(1), transform.CenterCrop(4))
-	if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), "transform: decode: own: field \"image\": panic: runtime error") {
-		t.Errorf("got %v", err)
+	for magic, m := range map[string]image.Image{
+		"OWNGRAY": &image.Gray16{Pix: make([]byte, 9), Stride: 16, Rect: bounds},
+		"OWNRGBA": &image.RGBA{Pix: bytes.Repeat([]byte{255}, 9), Stride: 32, Rect: bounds},
+	} {
+		image.RegisterFormat("own", magic, func(io.Reader) (image.Image, error) { return m, nil }, config)
+		for _, depth := range []transform.Item{transform.Depth16(1), transform.MaxPixels(64)} {
+			c, err := transform.Compile(depth, transform.CenterCrop(4))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.IntoBytes(make([]byte, c.Spec()[0].Bytes()), transform.File([]byte(magic)))
+			if err == nil || !strings.HasPrefix(err.Error(), "transform: decode: own: field \"image\": panic: runtime error") {
+				t.Errorf("%s, %v: got %v", magic, depth, err)
+			}
+		}
 	}
 }
 

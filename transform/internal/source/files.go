@@ -229,10 +229,8 @@ func unknown(data []byte) error {
 
 func (f *Files) Samples() (int, dataset.Dtype, error) {
 	if f.now == &f.other {
-		if err := f.other.load(); err != nil {
-			return 0, 0, f.wrap(err)
-		}
-		return channelsOf(f.other.img), dataset.Uint16, nil
+		n, err := f.other.channels()
+		return n, dataset.Uint16, f.wrap(err)
 	}
 	if d, ok := f.now.(storedDecoder); ok {
 		if n, dtype, ok := d.StoredSamples(); ok {
@@ -244,9 +242,6 @@ func (f *Files) Samples() (int, dataset.Dtype, error) {
 
 func (f *Files) DecodeValues(dst []float32, window image.Rectangle) error {
 	if f.now == &f.other {
-		if err := f.other.load(); err != nil {
-			return f.wrap(err)
-		}
 		return f.wrap(f.other.decodeSamples(dst, window))
 	}
 	if d, ok := f.now.(storedDecoder); ok {

@@ -17,7 +17,7 @@ type registered struct {
 	data   []byte
 	reader bytes.Reader
 	size   image.Point
-	img    image.Image // the open file's, between Samples and DecodeSamples
+	img    image.Image // the open file's, between channels and decodeSamples
 }
 
 // config reads the size and the name of the format. The error is [image.ErrFormat] if none is registered.
@@ -41,9 +41,8 @@ func (d *registered) Decode(dst []byte, stride int, window image.Rectangle) (err
 	return nil
 }
 
-// load decodes the image, which Decode and DecodeSamples give away.
-func (d *registered) load() (err error) {
-	defer guarded(d.field, &err)
+// load decodes the image, which Decode and decodeSamples give away.
+func (d *registered) load() error {
 	if d.img != nil {
 		return nil
 	}
@@ -62,9 +61,21 @@ func (d *registered) load() (err error) {
 	return nil
 }
 
-// decodeSamples writes a window of the image that load has decoded.
+// channels is the number of channels of the open file.
+func (d *registered) channels() (n int, err error) {
+	defer guarded(d.field, &err)
+	if err := d.load(); err != nil {
+		return 0, err
+	}
+	return channelsOf(d.img), nil
+}
+
+// decodeSamples writes a window of the image, one plane after the other.
 func (d *registered) decodeSamples(dst []float32, window image.Rectangle) (err error) {
 	defer guarded(d.field, &err)
+	if err := d.load(); err != nil {
+		return err
+	}
 	convertValues(dst, d.img, window.Add(d.img.Bounds().Min))
 	d.img = nil
 	return nil

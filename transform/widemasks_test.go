@@ -110,6 +110,30 @@ func TestNumbersAbove255Stay(t *testing.T) {
 	}
 }
 
+// TestMasksOf8BitsTakeALargerFill moves such masks by warps: numbers from 0 to 255 do not hold the fill.
+func TestMasksOf8BitsTakeALargerFill(t *testing.T) {
+	array := masked(dataset.Field{Name: "mask", Dtype: dataset.Uint8, Shape: dataset.Shape{13, 21}}, func(dst dataset.Slot) {
+		clear(dataset.Row[uint8](dst, 1))
+	})
+	for _, ds := range []dataset.Dataset{array, maskFile(t, "grey8")} {
+		for _, steps := range [][]transform.Item{
+			{transform.RandomAffine(0, 0, transform.Shear(45, 45))},
+			{transform.Pad(1), transform.ElasticTransform(0, 0)},
+			{transform.RandomRotation(20, 20, transform.Expand()), transform.ElasticTransform(9, 2), transform.CenterCrop(30)},
+		} {
+			x := images(t, ds, append([]transform.Item{transform.Mask("mask", transform.Dtype(dataset.Int32), transform.Fill(1000)), transform.Ragged(), transform.Sizes("size")}, steps...)...)
+			s, err := dataset.At(t.Context(), x, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := dataset.ValuesOf[int32](s["mask"])
+			if outside := slices.DeleteFunc(slices.Clone(got), func(v int32) bool { return v < 256 }); got[0] != 1000 || slices.Min(outside) != 1000 || slices.Max(outside) != 1000 {
+				t.Errorf("%v: outside are %v, want only 1000", steps, outside)
+			}
+		}
+	}
+}
+
 func widened[T uint8 | uint16 | int32](values []T) (all []int64) {
 	for _, v := range values {
 		all = append(all, int64(v))

@@ -264,7 +264,11 @@ func (a *Annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fil
 		a.plane = raster.Grow(a.plane, 4*before)
 		a.from.Resize(a.W, a.H)
 		a.to.Resize(w, h)
-		s.spare = raster.Grow(s.spare, s.n*s.size*after)
+		size := s.size
+		if fill > math.MaxUint8 {
+			size = max(size, 2) // numbers of 8 bits do not hold the fill
+		}
+		s.spare = raster.Grow(s.spare, s.n*size*after)
 		for p := range s.n {
 			numbers := dense.Values[int32](a.plane)
 			gatherFrom(s, numbers, p, &a.Moved, int32(fill))
@@ -272,8 +276,8 @@ func (a *Annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fil
 				binary.LittleEndian.PutUint32(a.from.Pix[4*i:], uint32(v))
 			}
 			paint(&a.to, &a.from, colour)
-			out := s.spare[p*s.size*after:][:s.size*after]
-			switch s.size {
+			out := s.spare[p*size*after:][:size*after]
+			switch size {
 			case 1:
 				numbersOf(&a.to, out)
 			case 2:
@@ -285,7 +289,7 @@ func (a *Annotations) warpMasks(w, h int, paint func(to, from *raster.Image, fil
 			}
 		}
 		s.warped, s.spare = s.spare, s.warped
-		s.pix, s.w, s.h, s.coded = s.warped, w, h, false
+		s.pix, s.w, s.h, s.size, s.coded = s.warped, w, h, size, false
 	}
 	return nil
 }

@@ -124,6 +124,7 @@ func TestSingleImageSaysWhatIsWrong(t *testing.T) {
 		"the steps make uint8: use IntoBytes":                  bytes8.Into(nil, File(data)),
 		"the file is empty":                                    bytes8.IntoBytes(make([]uint8, 192), Source{}),
 		"7 bytes of RGB for 1×2 pixels (height×width): want 6": bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 7), 2, 1)),
+		"0 bytes of RGB for 1×2 pixels (height×width): want 6": bytes8.IntoBytes(make([]uint8, 192), RGB(nil, 2, 1)),
 		"RGB of -2×2 pixels (height×width): want 1 or more":    bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 12), 2, -2)),
 		"more than the limit of 9 (see MaxPixels)":             compiled(t, MaxPixels(9), Crop(0, 0, 2, 2)).IntoBytes(make([]uint8, 12), RGB(make([]uint8, 60), 4, 5)),
 		"would become 0×0 pixels":                              bytes8.IntoBytes(make([]uint8, 192), Decoded(image.NewGray(image.Rectangle{}))),

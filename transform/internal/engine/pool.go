@@ -83,7 +83,7 @@ func (s *single) Begin(from Input) error {
 			return err
 		}
 		src = &s.image
-	case from.Raw.Pix != nil:
+	case from.Raw.Pixel > 0:
 		s.raw = from.Raw
 		w, h, src = s.raw.W, s.raw.H, &s.raw
 		if err := s.raw.CheckRGB(); err != nil {

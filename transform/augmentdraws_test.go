@@ -2,6 +2,7 @@ package transform
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/testenv"
 	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/raster"
@@ -194,5 +196,40 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 			got[side()]++
 		}
 		sameDraws(t, name, got, want)
+	}
+}
+
+// TestDistortionOfDepth16IsThatOfColours takes the seeds that leave the hue as it is: the hues of Pillow have 8 bits.
+func TestDistortionOfDepth16IsThatOfColours(t *testing.T) {
+	testenv.OneGoroutine(t)
+	const w, h = 41, 40
+	var pix []uint8
+	for i := range w * h {
+		x, y := i%w, i/w
+		pix = append(pix, uint8(64+3*x), uint8(200-3*y), uint8(2*x+2*y))
+	}
+	step := RandomPhotometricDistort(0.5)
+	colours, deep := compiled(t, step, Resize([2]int{h, w})), compiled(t, Depth16(3), step, Resize([2]int{h, w}))
+	a, b, apart, all, changed := make([]uint8, len(pix)), make([]uint16, len(pix)), 0, 0, 0
+	for seed := range uint64(60) {
+		if _, does, _ := step.made().DrawDistortion(rand.New(rand.NewPCG(seed, 0))); does[3] {
+			continue
+		}
+		from := RGB(pix, w, h).Seed(seed)
+		if err := errors.Join(colours.IntoBytes(a, from), deep.IntoBytes(dense.Bytes(b), from)); err != nil {
+			t.Fatal(err)
+		}
+		for k := range a {
+			if d := int(a[k]) - int(b[k]); d < -1 || d > 1 {
+				apart++
+			}
+			if a[k] != pix[k] {
+				changed++
+			}
+		}
+		all += len(a)
+	}
+	if apart > all/50 || changed < all/2 {
+		t.Errorf("of %d values %d are more than a level apart, and %d are not those of before", all, apart, changed)
 	}
 }

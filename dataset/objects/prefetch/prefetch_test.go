@@ -6,13 +6,11 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 	"github.com/penstock-go/penstock/dataset/objects/prefetch"
@@ -55,54 +53,6 @@ func TestLatencyCostsLessThanFivePercent(t *testing.T) {
 			}
 		})
 	}
-}
-
-// loader.Auto leaves the waiting to the prefetcher: it has few workers, and no block is
-// read twice. Without foresight it has many.
-func TestAutoHasFewWorkersWithForesight(t *testing.T) {
-	const n, cost = 10_000, 1200 * time.Microsecond
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // Auto begins with a worker per processor
-	local := n * cost / time.Duration(runtime.GOMAXPROCS(0))
-	synctest.Test(t, func(t *testing.T) {
-		processors := make(chan bool, runtime.GOMAXPROCS(0))
-		computing := func(ds dataset.Dataset) dataset.Dataset {
-			ds, err := dataset.Map(ds, ds.Spec(), func(_, _ dataset.Slot) error {
-				processors <- true
-				time.Sleep(cost)
-				<-processors
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return ds
-		}
-		s := newFar(n, 1000)
-		p := newPrefetcher(t, s)
-		var with, without int
-		got := run(t, computing(images(t, p)), 1, loader.Workers(loader.Auto), loader.BatchSize(64), counted(&with))
-		if all, most := s.total(); got.took > local*100/95 || all > n+1 || most > 1 {
-			t.Errorf("an epoch took %v, want %v at most; %d requests, %d for one object", got.took, local*100/95, all, most)
-		}
-		run(t, computing(images(t, newFar(n, 1000))), 1, loader.Workers(loader.Auto), loader.BatchSize(64), counted(&without))
-		// The processor time that Auto reads is real, and so differs from run to run: up to 12 workers were seen.
-		if without < 4*with {
-			t.Errorf("up to %d workers with foresight, %d without", with, without)
-		}
-	})
-}
-
-// counted notes the greatest number of workers after the first half of the batches.
-func counted(most *int) loader.Option {
-	var l *loader.Loader
-	return loader.Observe(loader.Trace{
-		LoaderMade: func(made *loader.Loader) error { l = made; return nil },
-		BatchDelivered: func(b loader.BatchInfo, _ time.Duration) {
-			if b.Batch > 78 {
-				*most = max(*most, l.Stats().Workers)
-			}
-		},
-	})
 }
 
 // Without being told the future, the workers wait for the store.

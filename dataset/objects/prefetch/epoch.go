@@ -217,10 +217,10 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 	return false, true
 }
 
-// mayFetch reports whether n more bytes may be fetched. An epoch that has not begun may have its
-// first batch, and then what those leave that have begun. The caller holds the mutex.
+// mayFetch reports whether n more bytes may be fetched. An epoch that has not begun has what others
+// leave, when those that have begun look ahead no more. The caller holds the mutex.
 func (e *epoch) mayFetch(begun int, n int64) bool {
-	if begun > 0 || e.batch == 0 {
+	if begun > 0 {
 		return e.bytes == 0 || e.bytes+n <= e.p.maxBytes
 	}
 	return e.p.bytes+n <= e.p.maxBytes && !slices.ContainsFunc(e.p.epochs, func(other *epoch) bool { return other.looking && other.future.Begun() > 0 })

@@ -45,6 +45,28 @@ func TestBlocksOfADatasetThatIsCompleteAreForgotten(t *testing.T) {
 	})
 }
 
+// The next epoch's first batch takes as much memory as there may be.
+func TestAnEpochThatHasNotBegunHasWhatOthersLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFar(40, 1000)
+		p := newPrefetcher(t, s, prefetch.MaxBytes(10_000))
+		first, second := &moving{batches: make([][]int, 1)}, &moving{batches: make([][]int, 1)}
+		first.begun.Store(1)
+		stopFirst := p.Foresee(partOf{first, 8}, filesFrom(s, 0, 8))
+		stopSecond := p.Foresee(partOf{second, 20}, filesFrom(s, 8, 20))
+		time.Sleep(time.Second)
+		if got := p.Stats(); got.Held != 10_000 {
+			t.Errorf("%d bytes are held, want 10000: %v", got.Held, got)
+		}
+		stopFirst()
+		time.Sleep(time.Second)
+		if got := p.Stats(); got.Held != 10_000 || got.Fetched != 18 {
+			t.Errorf("%d bytes are held, want 10000 of the second: %v", got.Held, got)
+		}
+		stopSecond()
+	})
+}
+
 // A partOf has the next samples of a dataset in every batch of a loop.
 type partOf struct {
 	*moving

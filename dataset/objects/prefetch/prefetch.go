@@ -49,8 +49,9 @@ type config struct {
 func defaults() config { return config{maxBytes: 256 << 20, requests: 128} }
 
 // MaxBytes sets how many bytes may be fetched and not read yet, or being fetched, for each dataset
-// of each loop over the store. The default is 256 MiB. It should hold what is consumed in the time
-// of a slow request. A larger block is not fetched in advance.
+// of each loop over the store. What is left of an epoch when the next one has begun comes on top. The
+// default is 256 MiB. It should hold what is consumed in the time of a slow request. A larger block
+// is not fetched in advance.
 func MaxBytes(n int64) Option { return Option{func(c *config) { c.maxBytes = n }} }
 
 // Requests sets how many requests there may be at once. The default is 128. Readers that

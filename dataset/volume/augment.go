@@ -187,7 +187,10 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	dst.Stage(dataset.StageAugment)
 	r.work.ctx, r.work.rand = ctx, dst.Rand()
 	for k, f := range r.fields {
-		r.volumes[k].Data = dst.Cell(f.at).Bytes()
+		v := r.volumes[k]
+		v.Data = dst.Cell(f.at).Bytes()
+		v.Dtype = r.spec[f.at].Dtype // whatever a step made of the sample before
+		v.Shape = append(v.Shape[:0], r.spec[f.at].Shape...)
 	}
 	if err := r.p.run(r.volumes, &r.work); err != nil {
 		return fmt.Errorf("volume: %w", err)

@@ -51,6 +51,9 @@ func (x resampling) scales(vs []*Volume) (scale [4]float64, n [4]int, err error)
 		return scale, n, fmt.Errorf("volumes have %d spatial axes: want as many spacings, or one", rank)
 	}
 	elements := 1
+	for _, v := range vs {
+		elements = max(elements, v.Shape[0])
+	}
 	for k := 1; k <= rank; k++ {
 		scale[k], n[k] = 1, vs[0].Shape[k]
 		if to := x.to(k); to > 0 {
@@ -60,7 +63,7 @@ func (x resampling) scales(vs []*Volume) (scale [4]float64, n [4]int, err error)
 			}
 			scale[k] = to / vs[known].Axes[k].Spacing
 			size := math.Round(float64(n[k]) / scale[k])
-			if size > maxSide {
+			if size > maxSide || math.IsInf(scale[k], 0) {
 				return scale, n, fmt.Errorf("axis %d of %d voxels, %v mm apart, would have %.0f", k-1, n[k], vs[known].Axes[k].Spacing, size)
 			}
 			n[k] = max(1, int(size))

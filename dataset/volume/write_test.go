@@ -2,6 +2,7 @@ package volume_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -29,7 +30,7 @@ func TestVolumesComeBackOrAreErrors(t *testing.T) {
 			spoil(r, v)
 		}
 		var file bytes.Buffer
-		if err := volume.WriteNRRD(&file, v, false); err != nil {
+		if err := volume.WriteNRRD(&file, v, i%4 < 2); err != nil {
 			if !odd || file.Len() > 0 {
 				t.Fatalf("volume %d: %v, after %d bytes\n%+v", i, err, file.Len(), v)
 			}
@@ -176,4 +177,37 @@ func TestWhatNRRDCannotHoldIsAnError(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestWriteReportsTheWritersError(t *testing.T) {
+	full := errors.New("disk full")
+	v := maskOf([]int{2, 3, 4}, nil)
+	for _, gzip := range []bool{false, true} {
+		writes := 0
+		for ; ; writes++ {
+			err := volume.WriteNRRD(&failing{writes, full}, v, gzip)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, full) {
+				t.Errorf("gzip %v, write %d: got %v", gzip, writes, err)
+			}
+		}
+		if writes < 2 {
+			t.Errorf("gzip %v: %d writes, want some of the header and of the values", gzip, writes)
+		}
+	}
+}
+
+// failing fails after n writes.
+type failing struct {
+	n   int
+	err error
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.n--; f.n < 0 {
+		return 0, f.err
+	}
+	return len(p), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
@@ -60,6 +61,14 @@ func TestStepsThatDoNotFitVolumesSaySo(t *testing.T) {
 			t.Errorf("%v: got %v, want %q in it", c.step, err, c.want)
 		}
 	}
+	// These are headers alone: many channels of one voxel, and voxels without extent.
+	many, flat := made("ct", false, []int{1, 1, 1}, []float64{1 << 13, 1 << 13, 1 << 13}, nil), made("ct", false, []int{2, 2}, []float64{1e-310, 1}, nil)
+	many.Shape[0] = 1 << 25
+	for want, v := range map[string]*volume.Volume{"would be too large": many, "axis 0 of 2 voxels, 1e-310 mm apart, would have 0": flat} {
+		if err := volume.Outline([]*volume.Volume{v}, volume.Resample(1)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
 	v := made("ct", false, []int{2, 2}, []float64{1, 0}, nil)
 	err := volume.Outline([]*volume.Volume{v}, volume.Resample(0, 1))
 	if err == nil || !strings.Contains(err.Error(), "the spacing of axis 1 is unknown") {
@@ -83,6 +92,43 @@ func TestFunctionsOfUsersAreChecked(t *testing.T) {
 		err := volume.Process(t.Context(), []*volume.Volume{v}, growing)
 		if err == nil || err.Error() != "volume: "+want {
 			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// TestASampleThatFailsLeavesTheNextOneAlone has a function that spoils the header of one sample. Which samples of an epoch
+// fail must not depend on which worker places them.
+func TestASampleThatFailsLeavesTheNextOneAlone(t *testing.T) {
+	ds, err := dataset.Tensors(dataset.Named("x", dataset.TensorOf([]float32{1, 2, 3, 4, 5, 6, 7, 8}, 2, 1, 2, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(v *volume.Volume){
+		"dtype":    func(v *volume.Volume) { v.Dtype = dataset.Int32 },
+		"channels": func(v *volume.Volume) { v.Shape[0], v.Data = 2, make([]byte, 32) },
+		"shape":    func(v *volume.Volume) { v.Shape = v.Shape[:1] },
+	} {
+		first := true
+		x := samples(t, ds, volume.ScanFields("x"), volume.Apply("spoiling", func(vs []*volume.Volume, _ *rand.Rand) error {
+			if first {
+				spoil(vs[0])
+			}
+			first = false
+			return nil
+		}))
+		r, err := x.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		slot := dataset.NewSlot(x.Spec()...)
+		if err := r.Place(t.Context(), 0, slot); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if err := r.Place(t.Context(), 1, slot); err != nil {
+			t.Errorf("%s: the next sample: %v", name, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

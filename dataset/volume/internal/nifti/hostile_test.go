@@ -143,6 +143,8 @@ func TestEitherFileOfAPairMayBeNamedAndZipped(t *testing.T) {
 		{"x.hdr": {Data: header}, "x.img.gz": {Data: zipped(data)}},
 		{"x.hdr.gz": {Data: zipped(header)}, "x.img": {Data: data}},
 		{"x.hdr.gz": {Data: zipped(header)}, "x.img.gz": {Data: zipped(data)}},
+		{"X.HDR": {Data: header}, "X.IMG": {Data: data}},
+		{"X.HDR.GZ": {Data: zipped(header)}, "X.IMG.GZ": {Data: zipped(data)}},
 	} {
 		for name := range fsys {
 			_, got, err := read(fsys, name, 48)
@@ -160,6 +162,8 @@ func TestIncompletePairsAreRefused(t *testing.T) {
 	header[345] = 'i'
 	binary.LittleEndian.PutUint32(header[108:], 0)
 	header, data := header[:348], header[352:]
+	wrongSum := zipped(header)
+	wrongSum[len(wrongSum)-8]++
 	for _, c := range []struct {
 		want  string
 		limit int64
@@ -168,8 +172,9 @@ func TestIncompletePairsAreRefused(t *testing.T) {
 		{"x.img: file does not exist", 0, fstest.MapFS{"x.hdr": {Data: header}}},
 		{"x.img: byte 47: the data end after 47 of 48", 0, fstest.MapFS{"x.hdr": {Data: header}, "x.img": {Data: data[1:]}}},
 		{"48 bytes of values, the limit is 47", 47, fstest.MapFS{"x.hdr": {Data: header}, "x.img": {Data: data}}},
+		{"gzip: invalid checksum", 0, fstest.MapFS{"x.hdr.gz": {Data: wrongSum}, "x.img": {Data: data}}},
 	} {
-		if _, _, err := read(c.files, "x.hdr", c.limit); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := read(c.files, "x.img", c.limit); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}

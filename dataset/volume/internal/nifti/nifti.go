@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -27,7 +26,7 @@ import (
 // Complex numbers add a first axis of 2 (real, imaginary), RGB one of 3 and RGBA one of 4. Extensions are skipped.
 func ReadHeader(fsys fs.FS, name string) (*array.Header, error) {
 	header := name
-	if strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".img") {
+	if strings.HasSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".img") {
 		if other, err := partner(fsys, name, ".hdr"); err == nil {
 			header = other
 		}
@@ -68,10 +67,15 @@ func readHeader(fsys fs.FS, name string) (*array.Header, error) {
 	}
 	f.place(h)
 	if pair {
+		if zipped { // the checksum is at the end
+			if err := bulk.Finish(r, bulk.First); err != nil {
+				return nil, fmt.Errorf("byte %d: gzip: %w", src.Offset(), bulk.Unexpected(err))
+			}
+		}
 		if h.File, err = partner(fsys, name, ".img"); err != nil {
 			return nil, err
 		}
-		h.Own, zipped = false, strings.HasSuffix(h.File, ".gz")
+		h.Own, zipped = false, strings.HasSuffix(strings.ToLower(h.File), ".gz")
 	}
 	if zipped {
 		h.Encoding = array.Gzip
@@ -338,21 +342,29 @@ func (f fields) qform(step [3]float64) (m [3][4]float64) {
 	return m
 }
 
-// partner is the other file of a pair, whose name ends in want: compressed as this one, or otherwise.
+// partner is the other file of a pair, whose name ends in want, in upper case if that of this one does: compressed as this one,
+// or otherwise.
 func partner(fsys fs.FS, name, want string) (string, error) {
-	base, zipped := strings.CutSuffix(name, ".gz")
-	if ext := path.Ext(base); ext != ".hdr" && ext != ".img" {
+	base, zip := name, ""
+	if strings.EqualFold(path.Ext(name), ".gz") {
+		zip = path.Ext(name)
+		base = strings.TrimSuffix(name, zip)
+	}
+	ext := path.Ext(base)
+	if !strings.EqualFold(ext, ".hdr") && !strings.EqualFold(ext, ".img") {
 		return "", errors.New("the header of a pair, but the file is not named .hdr")
 	}
-	plain := base[:len(base)-len(want)] + want
-	candidates := []string{plain, plain + ".gz"}
-	if zipped {
-		slices.Reverse(candidates)
+	if ext == strings.ToUpper(ext) {
+		want = strings.ToUpper(want)
 	}
-	for _, c := range candidates {
-		if _, err := fs.Stat(fsys, c); err == nil {
-			return c, nil
+	plain, other := strings.TrimSuffix(base, ext)+want, ""
+	if zip == "" {
+		other = ".gz"
+	}
+	for _, candidate := range []string{plain + zip, plain + other} {
+		if _, err := fs.Stat(fsys, candidate); err == nil {
+			return candidate, nil
 		}
 	}
-	return "", fmt.Errorf("%s: %w", candidates[0], fs.ErrNotExist)
+	return "", fmt.Errorf("%s: %w", plain+zip, fs.ErrNotExist)
 }

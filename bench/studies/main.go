@@ -22,6 +22,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -296,8 +297,8 @@ func (o options) print(jobs []job, done int) {
 			fmt.Printf("%-10s  %4d measurements, about %3.0f minutes\n", s, counts[s], times[s]/60)
 		}
 	}
-	for side, is := range missing {
-		if is && o.device == "cpu" {
+	for _, side := range slices.Sorted(maps.Keys(missing)) {
+		if missing[side] && o.device == "cpu" {
 			fmt.Printf("%s is left out: it is not installed\n", side)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -75,11 +76,7 @@ func pack(ctx context.Context, web string) (names []string, err error) {
 			return nil, err
 		}
 	}
-	paths, err := filepath.Glob(filepath.Join(web, "train-*.tar"))
-	for _, path := range paths {
-		names = append(names, filepath.Base(path))
-	}
-	return names, err
+	return fs.Glob(os.DirFS(web), "train-*.tar")
 }
 
 func run(ctx context.Context) (err error) {
@@ -101,7 +98,6 @@ func run(ctx context.Context) (err error) {
 	})}
 	go server.Serve(listener)
 	defer server.Close()
-
 	var listing []objects.Object
 	for _, name := range names {
 		listing = append(listing, objects.Object{Name: name, Size: -1}) // the server is asked for the size

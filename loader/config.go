@@ -25,7 +25,7 @@ type config struct {
 	inFlight  int
 	memory    Allocator
 	poison    bool
-	budget    int // bytes of all slabs; without Auto or Budget it does not bind InFlight
+	budget    int // bytes of all batches; without Budget it does not bind InFlight
 	help      bool
 	unordered bool
 	timeout   time.Duration

@@ -160,3 +160,25 @@ func TestBatchOfOneSampleReadsAsOne(t *testing.T) {
 		}
 	}
 }
+
+// TestPoisonShowsRaggedElementsThatAreNotWritten, also where an earlier batch has written.
+func TestPoisonShowsRaggedElementsThatAreNotWritten(t *testing.T) {
+	ds := &fake{n: 12, spec: dataset.Spec{{Name: "text", Dtype: dataset.Uint8, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		text := dataset.Grow[uint8](dst, 0, 100)
+		if i < 4 {
+			clear(text)
+		}
+		return nil
+	}}
+	l := loadertest.New(t, ds, loader.Workers(0), loader.BatchSize(4), loader.Poison(true))
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range b.Bytes("text") {
+			if v != 0xff && b.Number() > 0 {
+				t.Fatalf("batch %d: got %d, want 0xFF", b.Number(), v)
+			}
+		}
+	}
+}

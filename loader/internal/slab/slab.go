@@ -200,6 +200,9 @@ func (s *Slab) spoil() {
 		return
 	}
 	spoil(s.block)
+	for _, chunk := range s.arena.chunks {
+		spoil(chunk)
+	}
 	for i := range s.ragged {
 		c := &s.ragged[i]
 		spoil(c.block)

@@ -1,10 +1,4 @@
-// Command doccheck prints every exported function, method, type, constant and variable without a doc
-// comment, in a folder and all folders below it. It does not check commands, tests and internal
-// packages, whose documentation is not published. The methods Error and Unwrap need no comment,
-// because package errors documents them.
-//
-//	doccheck [folder]
-package main
+package penstock_test
 
 import (
 	"fmt"
@@ -15,28 +9,84 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 )
 
-func main() {
-	root := "."
-	if len(os.Args) > 1 {
-		root = os.Args[1]
-	}
-	missing, err := walk(root)
+// TestExportedNamesAreDocumented is about what is published: not commands, tests and internal packages. The methods Error
+// and Unwrap need no comment, because package errors documents them.
+func TestExportedNamesAreDocumented(t *testing.T) {
+	missing, err := undocumentedBelow(".")
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "doccheck: %v\n", err)
-		os.Exit(1)
+		t.Fatal(err)
 	}
 	for _, m := range missing {
-		fmt.Println(m)
-	}
-	if len(missing) > 0 {
-		os.Exit(1)
+		t.Error(m)
 	}
 }
 
-// walk returns one line per undocumented name below root.
-func walk(root string) ([]string, error) {
+func TestUndocumentedNamesAreFound(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a/a.go": `package a
+
+func Bare() {}
+
+// Told is documented.
+func Told() {}
+
+func hidden() {}
+
+type Type struct{}
+
+func (*Type) Method() {}
+
+func (*Type) Error() string { return "" }
+
+type unseen[T any] struct{}
+
+func (unseen[T]) Method() {}
+
+// These sizes go together.
+const (
+	One = 1
+	Two = 2
+)
+
+var (
+	Lone   = hidden
+	Beside = 1 // Beside is documented.
+)
+`,
+		"a/a_test.go":     "package a\n\nfunc InTest() {}\n",
+		"internal/b/b.go": "package b\n\nfunc Internal() {}\n",
+		"testdata/c.go":   "package c\n\nfunc Data() {}\n",
+		"cmd/main.go":     "package main\n\nfunc Command() {}\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	missing, err := undocumentedBelow(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, line := range missing {
+		_, rest, _ := strings.Cut(line, ": ")
+		name, _, _ := strings.Cut(rest, " ")
+		got = append(got, name)
+	}
+	if want := "Bare Type Method Lone"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// undocumentedBelow returns a line for every undocumented name below root.
+func undocumentedBelow(root string) ([]string, error) {
 	var missing []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

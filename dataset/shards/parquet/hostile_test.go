@@ -554,3 +554,22 @@ func TestPagesOfABlockTakeItsLimitTogether(t *testing.T) {
 		}
 	})
 }
+
+// TestADictionaryOfEmptyTextsTakesTheLimitAtMost has texts that are nothing but their lengths: where
+// they end takes twice as much memory as they.
+func TestADictionaryOfEmptyTextsTakesTheLimitAtMost(t *testing.T) {
+	const size, limit = 12 << 20, 16 << 20
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := w.EncodeAll(make([]byte, size), nil)
+	packed = append(packed, bytes.Repeat([]byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}, 1000)...) // frames to be skipped: a page may have 2048 times its bytes
+	header := structure(small(1, 2), small(2, size), small(3, int64(len(packed))), field(12, 7, structure(small(1, size/4), small(2, 0))))
+	file := tiny{text: true, rows: 1, values: 1, codec: 6, header: header, page: packed}.file()
+	hostile.Bounded(t, len(file), 2*limit, func() { // with the decoder of zstd
+		if err := readAll(t, file, 1<<20, limit); err == nil || !strings.Contains(err.Error(), "more memory") {
+			t.Errorf("error %v, want one about memory", err)
+		}
+	})
+}

@@ -334,6 +334,12 @@ func (p *pageReader) plain(data []byte, n int, ends []int) (*table, error) {
 		t.n = len(data) / t.width
 		return t, nil
 	}
+	if most := min(n, len(data)/4); most > cap(ends) {
+		if err := p.codecs.budget.Memory(8 * int64(most)); err != nil {
+			return nil, err
+		}
+		t.ends = make([]int, 0, most)
+	}
 	for rest := data; len(rest) > 0 && t.n < n; t.n++ {
 		var err error
 		if _, rest, err = prefixed(rest); err != nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
@@ -269,6 +270,9 @@ func (x *Index) save(file string) error {
 func (x *Index) encode() ([]byte, error) {
 	saved := savedIndex{Format: x.format.String(), Schema: x.schema, Shards: make([]shardfmt.Shard, len(x.shards))}
 	for k, s := range x.shards {
+		if !utf8.ValidString(s.object.Name + s.object.Version) { // JSON would change it
+			return nil, fmt.Errorf("the name %q or the version %q is not UTF-8", s.object.Name, s.object.Version)
+		}
 		saved.Shards[k] = shardfmt.Shard{Object: s.object, Compression: s.compression, Blocks: []shardfmt.Block{}}
 	}
 	for _, b := range x.blocks {

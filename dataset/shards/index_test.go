@@ -93,6 +93,23 @@ func signed(text string) []byte {
 	return append(fmt.Appendf(nil, "penstock shards 2 %08x\n", crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli))), text...)
 }
 
+func TestIndicesOfAnEarlierVersionSayWhatToDo(t *testing.T) {
+	for _, saved := range []string{"\x89shards\n\x01\x0awebdataset\x00\x00\x12\x34\x56\x78", "penstock shards 1 00000000\n{}"} {
+		if _, err := shards.ReadIndex(strings.NewReader(saved), shards.WebDataset()); err == nil || !strings.Contains(err.Error(), "scan them again") {
+			t.Errorf("%q: error %v", saved, err)
+		}
+	}
+}
+
+// TestNamesThatAnIndexWouldChangeAreNotSaved has the name of a shard in ISO 8859-1.
+func TestNamesThatAnIndexWouldChangeAreNotSaved(t *testing.T) {
+	const name = "caf\xe9.tar"
+	x := scan(t, &memoryStore{objects: map[string][]byte{name: archive(t, tarFile{"0.jpg", "x"})}}, shards.WebDataset(), 1, name)
+	if n, err := x.WriteTo(new(bytes.Buffer)); n > 0 || err == nil || !strings.Contains(err.Error(), `caf\xe9.tar`) {
+		t.Errorf("%d bytes, error %v", n, err)
+	}
+}
+
 func TestHostileIndicesAreErrors(t *testing.T) {
 	for what, c := range map[string]struct {
 		file []byte

@@ -135,6 +135,8 @@ func (d *Decoder) info(data []byte) (h header, err error) {
 	case plain:
 	case bitFields:
 		return h, h.readMasks(data)
+	case 1, 2:
+		return h, unsupported("compression %d (runs, RLE)", h.compression)
 	default:
 		return h, unsupported("compression %d", h.compression)
 	}

@@ -54,7 +54,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		{file(2, 0, 0), "2 bits per pixel which penstock does not read", true},
 		{file(24, 4, 0), "compression 4 which penstock", true},
 		{file(24, 5, 0), "compression 5 which penstock", true},
-		{file(8, 1, 0), "compression 1 which penstock", true},
+		{file(8, 1, 0), "compression 1 (runs, RLE) which penstock", true},
 		{file(1, 3, 0), "compression 3 (masks, or Huffman of OS/2) of 1 bits", true},
 		{file(16, 3, 0, 0, 15, 0, 0, 240, 0, 0, 0, 15, 0, 0, 0), "16 bits per pixel with the masks [0xf00 0xf0 0xf 0x0]", true},
 		{file(8, 0, 257), "palette of 257 colours", true},

@@ -50,6 +50,9 @@ func (p *storedImage) readSamples(d *directory, separate bool) error {
 	}
 	s.bits = s.bits[:min(len(s.bits), p.bands)]
 	p.bits = s.bits[0]
+	if p.photometric == separated {
+		return unsupported("colours of inks (CMYK)")
+	}
 	if p.photometric == ycbcrPhoto && p.compression != newJPEG {
 		return unsupported("YCbCr without JPEG compression")
 	}

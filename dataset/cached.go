@@ -19,8 +19,9 @@ import (
 // makes a sample with the random numbers of [Slot.Rand], because it would be the same in
 // every epoch.
 //
-// The cache takes up to 64 bytes per sample in addition to the limit, and may outlive the
-// loaders that use it. It reads samples one by one.
+// In addition to the limit, the cache takes up to 64 bytes per sample, and what Go's allocator
+// rounds sizes up by: up to a fifth, and 8 KiB for samples of more than 32 KiB. It may outlive
+// the loaders that use it. It reads samples one by one.
 func Cached(ds Dataset, limit int64) (Dataset, error) {
 	if limit < 0 {
 		return nil, fmt.Errorf("dataset: Cached: limit of %d bytes: want 0 or more", limit)
@@ -181,9 +182,14 @@ func (c *cache) keep(s Slot) *cached {
 	for _, cell := range slots.Slot(s).Cells() {
 		size += len(cell.Bytes())
 	}
-	if c.bytes.Add(int64(size)) > c.limit {
-		c.bytes.Add(int64(-size))
-		return passed
+	for { // a sample without room must not take it from others even for a moment
+		taken := c.bytes.Load()
+		if int64(size) > c.limit-taken {
+			return passed
+		}
+		if c.bytes.CompareAndSwap(taken, taken+int64(size)) {
+			break
+		}
 	}
 	c.samples.Add(1)
 	values := make([]byte, 0, size)

@@ -78,3 +78,42 @@ func TestWaitingWorkersTryAgainAfterAFailure(t *testing.T) {
 		}
 	})
 }
+
+// TestSamplesThatAreTooLargeTakeNoRoom reads large samples, of which none fits, beside small ones, which all do.
+func TestSamplesThatAreTooLargeTakeNoRoom(t *testing.T) {
+	const n, workers = 20_000, 4
+	const limit = n / 2 * (1 + 8) // a byte, and its length
+	field := dataset.Field{Name: "x", Dtype: dataset.Uint8, Ragged: true}
+	ds := dataset.Func(n, dataset.Spec{field}, func(_ context.Context, i int, dst dataset.Slot) error {
+		size := 1
+		if i%2 == 1 {
+			size = limit
+		}
+		dst.Cell(0).Grow(size)
+		return nil
+	})
+	c := cached(t, ds, limit)
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			r, slot := datatest.Open(t, c), dataset.NewSlot(field)
+			for i := range n {
+				if i%workers != w {
+					continue
+				}
+				if err := r.Place(t.Context(), i, slot); err != nil {
+					t.Error(err)
+					return
+				}
+				if s := dataset.StatsOf(c); s.Bytes > limit {
+					t.Errorf("%v in the meantime", s)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	if s := dataset.StatsOf(c); s.Samples != n/2 || s.Bytes != limit {
+		t.Errorf("%v: want the %d small ones", s, n/2)
+	}
+}

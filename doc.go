@@ -32,6 +32,7 @@
 //
 // # Other packages
 //
+//   - CIFAR, MNIST and what has their formats: dataset/classic.
 //   - Annotated images: dataset/coco, dataset/voc and dataset/masks.
 //   - Arrays, tables and volumes: dataset/npy, dataset/idx, dataset/csv and dataset/volume.
 //   - Preprocessed samples in one file: dataset/packed.
@@ -39,6 +40,8 @@
 //   - Web servers and buckets: dataset/objects, with dataset/objects/prefetch, dataset/objects/cache, dataset/objects/s3,
 //     dataset/objects/gcs and dataset/objects/azure.
 //   - Data that is read once, such as a queue: dataset/stream.
+//   - The preprocessing of a published model: transform/presets. Pictures of batches: transform/sheet. TIFF files with zstd:
+//     transform/zstd.
 //   - What a loader does: loader/trace draws a timeline, loader/live has a page, and loader/otel exports metrics.
 //   - Batches for others: loader/serve and loader/remote for other machines, loader/share for Python, loader/gomlx for
 //     GoMLX, loader/tensors for gorgonia.

@@ -83,6 +83,8 @@ func main() {
 		if err = json.Unmarshal([]byte(serve), &c); err == nil {
 			err = serveCell(ctx, c)
 		}
+	case flag.NArg() > 0:
+		err = fmt.Errorf("%q is no flag: see -h", flag.Arg(0))
 	default:
 		err = run(ctx, o)
 	}
@@ -134,6 +136,14 @@ func (o options) jobs(done map[key]bool) (list []job, err error) {
 			return nil, fmt.Errorf("-studies %s: want 1 to 5, or photos", name)
 		}
 		cells = append(cells, grid()...)
+	}
+	for _, side := range o.sides {
+		if !slices.ContainsFunc(cells, func(c bench.Cell) bool { return slices.Contains(c.Sides, side) }) {
+			return nil, fmt.Errorf("-sides %s: these studies have no such side", side)
+		}
+	}
+	if o.device != "cpu" && o.device != "cuda" {
+		return nil, fmt.Errorf("-device %s: want cpu or cuda", o.device)
 	}
 	rounds := o.rounds
 	if rounds < 1 {

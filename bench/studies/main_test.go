@@ -47,9 +47,13 @@ func TestCornersComeFirstAndNothingIsMeasuredTwice(t *testing.T) {
 	if err != nil || len(left) != len(jobs)-10 {
 		t.Errorf("%d of %d jobs are left, %v: want all but 10", len(left), len(jobs), err)
 	}
-	o.studies = []string{"6"}
-	if _, err := o.jobs(nil); err == nil {
-		t.Error("a sixth study: no error")
+	for _, wrong := range []options{
+		{studies: []string{"6"}, rounds: 1, device: "cpu"}, {studies: []string{"1"}, rounds: 0, device: "cpu"},
+		{studies: []string{"1"}, rounds: 1, device: "gpu"}, {studies: []string{"1"}, sides: []string{bench.DALI}, rounds: 1, device: "cpu"},
+	} {
+		if _, err := wrong.jobs(nil); err == nil {
+			t.Errorf("%+v: no error", wrong)
+		}
 	}
 }
 

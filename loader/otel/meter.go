@@ -97,7 +97,9 @@ func (m *meter) waited(b loader.BatchInfo, d time.Duration) {
 	m.mu.Lock()
 	wait := m.wait
 	m.mu.Unlock()
-	wait.Record(b.Context, d.Seconds(), m.plain)
+	if wait != nil { // a provider may return an error in its place
+		wait.Record(b.Context, d.Seconds(), m.plain)
+	}
 }
 
 // boundaries are those of the buckets of the wait histogram, in seconds.

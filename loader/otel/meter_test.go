@@ -2,6 +2,7 @@ package otel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -10,7 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	global "go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	api "go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -168,6 +172,29 @@ func TestATraceIsForOneLoader(t *testing.T) {
 	epoch(t, t.Context(), l, 0)
 	if got := collect()["penstock.loader.samples.deliveredpenstock.loader.name=loader"]; got != 8 {
 		t.Errorf("got %v samples, want those of the first loader", got)
+	}
+}
+
+// A refusingProvider has errors in place of histograms.
+type refusingProvider struct{ noop.MeterProvider }
+
+func (refusingProvider) Meter(string, ...api.MeterOption) api.Meter { return refusingMeter{} }
+
+type refusingMeter struct{ noop.Meter }
+
+func (refusingMeter) Float64Histogram(string, ...api.Float64HistogramOption) (api.Float64Histogram, error) {
+	return nil, errors.New("refused")
+}
+
+func TestErrorsOfAProviderAreForItsHandler(t *testing.T) {
+	var got []error
+	before := global.GetErrorHandler()
+	defer global.SetErrorHandler(before)
+	global.SetErrorHandler(global.ErrorHandlerFunc(func(err error) { got = append(got, err) }))
+	l := loadertest.New(t, fake{n: 8}, loader.Observe(otel.Trace(otel.MeterProvider(refusingProvider{}))))
+	epoch(t, t.Context(), l, 0)
+	if len(got) != 1 || !strings.Contains(got[0].Error(), "refused") {
+		t.Errorf("the handler got %v", got)
 	}
 }
 

@@ -19,7 +19,7 @@ type spans struct {
 	name   attribute.KeyValue
 
 	mu      sync.Mutex
-	batches map[int64]*course // of batches that are not freed
+	batches map[int64]*course // of batches that are not freed, and whose loop body has not ended
 }
 
 // A course is what is known of a batch.
@@ -80,10 +80,13 @@ func (s *spans) delivered(b loader.BatchInfo, waited time.Duration) {
 	c.delivered, c.waited = time.Now(), waited
 }
 
-// ended is a hook.
+// ended is a hook. It calls the tracer, which may export, without the mutex: no hook touches the
+// course of a batch after its loop body but this one.
 func (s *spans) ended(b loader.BatchInfo, took time.Duration) {
-	c, unlock := s.of(b)
-	defer unlock()
+	s.mu.Lock()
+	c := s.batches[b.ID]
+	delete(s.batches, b.ID)
+	s.mu.Unlock()
 	end := c.delivered.Add(took)
 	ctx, span := s.tracer.Start(b.Context, "batch", trace.WithTimestamp(b.Begun), trace.WithAttributes(s.name, attribute.Int("penstock.epoch", b.Epoch),
 		attribute.Int("penstock.batch", b.Batch), attribute.Int("penstock.worker", b.Worker), attribute.Int("penstock.samples", b.Samples)))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,6 +98,38 @@ func TestOnlyBatchesWhoseBodyHasEndedAreSpans(t *testing.T) {
 	}
 	if started, ended := len(recorder.Started()), len(recorder.Ended()); started != ended || batches < 3 || batches > 4 {
 		t.Errorf("%d spans have begun, and %d have ended, %d of batches; want those of 3 batches, or 4 with the one that panicked", started, ended, batches)
+	}
+}
+
+// A slowProcessor waits at the end of the first span until a later sample is done.
+type slowProcessor struct {
+	trace.SpanProcessor
+	once  sync.Once
+	later chan struct{}
+	t     *testing.T
+}
+
+func (p *slowProcessor) OnEnd(trace.ReadOnlySpan) {
+	p.once.Do(func() {
+		for len(p.later) > 0 {
+			<-p.later
+		}
+		select {
+		case <-p.later:
+		case <-time.After(10 * time.Second):
+			p.t.Error("no sample is done while a span is exported")
+		}
+	})
+}
+
+func TestWorkersDoNotWaitForAnExport(t *testing.T) {
+	later := make(chan struct{}, 4096)
+	provider := trace.NewTracerProvider(trace.WithSpanProcessor(&slowProcessor{tracetest.NewSpanRecorder(), sync.Once{}, later, t}))
+	l := loadertest.New(t, fake{n: 2048, read: time.Millisecond}, loader.Workers(2), loader.BatchSize(256),
+		loader.Observe(otel.Trace(otel.Spans(provider), otel.MeterProvider(noop.NewMeterProvider()))),
+		loader.Observe(loader.Trace{SampleDone: func(loader.SampleInfo) { later <- struct{}{} }}))
+	for range l.Epoch(t.Context(), 0) {
+		break
 	}
 }
 

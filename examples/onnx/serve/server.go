@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/transform"
@@ -28,7 +29,8 @@ type server struct {
 	batch    int                               // rows of a run, at most
 	maxBytes int64                             // of an image
 
-	places chan struct{} // of requests
+	free   atomic.Int64  // bytes that bodies may still take, together
+	places chan struct{} // of requests whose body has been read
 	ready  chan prepared
 	quit   chan struct{} // closed when no run shall be begun any more
 	done   chan struct{} // closed when the goroutine has ended
@@ -50,6 +52,7 @@ type result struct {
 func newServer(o options, steps *transform.Compiled, names []string, values, classes int, net func(x, y []float32, n int) error) *server {
 	s := &server{steps: steps, names: names, net: net, values: values, classes: classes, batch: o.batch, maxBytes: o.maxBytes,
 		places: make(chan struct{}, o.queue), ready: make(chan prepared), quit: make(chan struct{}), done: make(chan struct{})}
+	s.free.Store(int64(o.queue) * o.maxBytes)
 	go s.runs()
 	return s
 }
@@ -113,21 +116,44 @@ type answer struct {
 	Error   string        `json:"error,omitempty"`
 }
 
-// classify answers a request, whose images take no more memory together than the places allow.
+// A metered reader takes the memory for what it reads from all that is free.
+type metered struct {
+	io.Reader
+	free  *atomic.Int64
+	taken int64
+}
+
+var errMemory = errors.New("the images under way take all memory that the server allows")
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.taken += int64(n)
+	if m.free.Add(-int64(n)) < 0 {
+		err = errMemory
+	}
+	return n, err
+}
+
+// classify answers a request. The bodies of all take no more memory together than those of a full queue. A client that
+// sends slowly has no place until it has sent everything.
 func (s *server) classify(ctx context.Context, body io.Reader) (status int, a answer) {
+	m := metered{Reader: body, free: &s.free}
+	defer func() { s.free.Add(m.taken) }()
+	file, err := io.ReadAll(&m)
+	large := (*http.MaxBytesError)(nil)
+	switch {
+	case err == errMemory:
+		return http.StatusServiceUnavailable, answer{Error: err.Error()}
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge, answer{Error: fmt.Sprintf("the image has more than %d bytes, which is the limit", large.Limit)}
+	case err != nil:
+		return http.StatusBadRequest, answer{Error: err.Error()}
+	}
 	select {
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	default:
 		return http.StatusServiceUnavailable, answer{Error: fmt.Sprintf("%d requests are under way, which is the limit", cap(s.places))}
-	}
-	file, err := io.ReadAll(body)
-	large := (*http.MaxBytesError)(nil)
-	switch {
-	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge, answer{Error: fmt.Sprintf("the image has more than %d bytes, which is the limit", large.Limit)}
-	case err != nil:
-		return http.StatusBadRequest, answer{Error: err.Error()}
 	}
 	i := prepared{make([]float32, s.values), make(chan result, 1)}
 	if err := s.steps.Into(i.x, transform.File(file)); err != nil {

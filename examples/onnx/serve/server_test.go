@@ -153,6 +153,60 @@ func TestMoreRequestsThanTheQueueAreToldToComeBack(t *testing.T) {
 	}
 }
 
+func TestAClientThatSendsSlowlyTakesNoPlace(t *testing.T) {
+	s := newTestServer(t, 1, brightness)
+	h := s.handler()
+	photo := gray(t, 100)
+	var group sync.WaitGroup
+	var senders []*io.PipeWriter
+	for range 8 {
+		body, sender := io.Pipe() // a body that does not end
+		group.Go(func() {
+			if status, a := post(h, body); status != http.StatusBadRequest {
+				t.Errorf("a body that breaks: got %d, %+v", status, a)
+			}
+		})
+		sender.Write(photo[:100]) // it is being read
+		senders = append(senders, sender)
+	}
+	if status, a := post(h, bytes.NewReader(photo)); status != http.StatusOK {
+		t.Errorf("got %d, %+v", status, a)
+	}
+	for _, sender := range senders {
+		sender.CloseWithError(errors.New("connection lost"))
+	}
+	group.Wait()
+	if got := s.free.Load(); got != 1<<20 {
+		t.Errorf("%d bytes are free, want %d", got, 1<<20)
+	}
+}
+
+func TestImagesUnderWayTakeBoundedMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestServer(t, 2, brightness).handler() // two images of 1 MiB
+		var group sync.WaitGroup
+		var senders []*io.PipeWriter
+		for range 2 {
+			body, sender := io.Pipe()
+			group.Go(func() { post(h, body) })
+			sender.Write(make([]byte, 1<<20))
+			senders = append(senders, sender)
+		}
+		synctest.Wait()
+		photo := gray(t, 100)
+		if status, a := post(h, bytes.NewReader(photo)); status != http.StatusServiceUnavailable || !strings.Contains(a.Error, "memory") {
+			t.Errorf("got %d, %+v", status, a)
+		}
+		for _, sender := range senders {
+			sender.Close()
+		}
+		group.Wait()
+		if status, a := post(h, bytes.NewReader(photo)); status != http.StatusOK {
+			t.Errorf("after the others: %d, %+v", status, a)
+		}
+	})
+}
+
 func TestRequestsThatArriveWhileTheNetIsBusyShareItsNextRun(t *testing.T) {
 	photo := gray(t, 100)
 	synctest.Test(t, func(t *testing.T) {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+	"weak"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
@@ -118,4 +121,50 @@ func TestNewFreesWhatItCouldNotUse(t *testing.T) {
 			t.Errorf("%s: %d slabs are not freed", want, len(memory.out))
 		}
 	}
+}
+
+// A remembering allocator knows its memory without keeping it.
+type remembering struct {
+	mu   sync.Mutex
+	made []weak.Pointer[byte]
+}
+
+func (r *remembering) Alloc(n int) ([]byte, error) {
+	b := make([]byte, n)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.made = append(r.made, weak.Make(&b[0]))
+	return b, nil
+}
+
+func (*remembering) Free([]byte) error { return nil }
+
+// TestAClosedLoaderKeepsNoMemory: observers may keep the loader, as a list of its slowest samples does.
+func TestAClosedLoaderKeepsNoMemory(t *testing.T) {
+	memory := new(remembering)
+	l := loadertest.New(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(4), loader.Memory(memory))
+	for range l.Epoch(t.Context(), 0) {
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	kept := func() (n int) {
+		runtime.GC()
+		for _, p := range memory.made {
+			if p.Value() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	for range 100 {
+		if kept() == 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // workers are leaving
+	}
+	if n := kept(); n > 0 || len(memory.made) < 3 {
+		t.Errorf("%d of %d slabs are in use", n, len(memory.made))
+	}
+	runtime.KeepAlive(l)
 }

@@ -146,6 +146,7 @@ func (t *Team) retire() []Activity {
 				<-w.ended
 			}
 			w.at.Store(nil)
+			clear(w.cells) // they have the memory of a slab
 			if err := w.close(); err != nil {
 				t.keepError(fmt.Errorf("loader: close dataset: %w", err))
 			}

@@ -236,7 +236,7 @@ func (p *Pool) Take() *Slab {
 func (p *Pool) pop() *Slab {
 	last := len(p.free) - 1
 	s := p.free[last]
-	p.free = p.free[:last]
+	p.free[last], p.free = nil, p.free[:last]
 	return s
 }
 

@@ -112,7 +112,7 @@ func (s *Slab) exchange(n int) (err error) {
 		}
 	}
 	old := s.block
-	s.block, s.rows = block, 0 // until the columns are laid, which does not happen if Free fails
+	s.block, s.rows, s.columns = block, 0, nil // until the columns are laid, which does not happen if Free fails
 	if err := s.pool.dispose(s.pool.Memory, old); err != nil {
 		return fmt.Errorf("free: %w", err)
 	}

@@ -2,10 +2,12 @@ package live_test
 
 import (
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
@@ -96,6 +98,37 @@ func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 		run("train")
 	}
 	if got := reports(t, &view); len(got) != 2 || got[0].Name != "validation" || got[1].Name != "train" || got[1].Samples != 8 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestAViewKeepsNoClosedLoader, with its dataset, but only its last report.
+func TestAViewKeepsNoClosedLoader(t *testing.T) {
+	var view live.View
+	var data weak.Pointer[[1 << 20]byte]
+	func() {
+		big := new([1 << 20]byte)
+		data = weak.Make(big)
+		l, err := loader.New(fake(make([]string, 8), func(i int) time.Duration { return time.Duration(big[i]) }), loader.Observe(view.Trace("train")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range l.Epoch(t.Context(), 0) {
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	for range 100 {
+		if runtime.GC(); data.Value() == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // workers are leaving
+	}
+	if data.Value() != nil {
+		t.Error("the dataset of a closed loader is in use")
+	}
+	if got := reports(t, &view)[0]; !got.Closed || got.Samples != 8 || len(got.Slowest) == 0 {
 		t.Errorf("got %+v", got)
 	}
 }

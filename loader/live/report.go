@@ -20,14 +20,15 @@ const (
 	long     = 5 * time.Second  // a wait of the loop that is the bottleneck by itself
 )
 
-// A watch follows a loader.
+// A watch follows a loader. When it is closed, only its last report stays.
 type watch struct {
 	name string
-	slow *trace.Slow
 
 	mu    sync.Mutex
-	l     *loader.Loader // nil before it is made
+	slow  *trace.Slow
+	l     *loader.Loader // nil before it is made and after it is closed
 	ended time.Time      // when it was closed
+	last  *report        // of a closed loader
 	looks []look         // when somebody looked, in order; of the last seconds, and one before
 }
 
@@ -41,7 +42,7 @@ type look struct {
 func (w *watch) begin(l *loader.Loader) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.l != nil {
+	if w.looks != nil {
 		return false
 	}
 	w.l, w.looks = l, []look{{at: time.Now()}}
@@ -57,14 +58,18 @@ func (w *watch) open() bool {
 // end is a hook.
 func (w *watch) end() error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.ended = time.Now()
+	w.mu.Unlock()
+	last := w.report() // calls the dataset
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.l, w.slow, w.last = nil, nil, &last // and looks stay: a watch is for one loader
 	return nil
 }
 
 // look is what the loader has done, and what it has done lately. A closed loader has no goroutines.
-func (w *watch) look() (s, recent loader.Stats, took time.Duration, working []loader.Activity, closed bool) {
-	s, working = w.l.Stats(), w.l.Working()
+func (w *watch) look(l *loader.Loader) (s, recent loader.Stats, took time.Duration, working []loader.Activity, closed bool) {
+	s, working = l.Stats(), l.Working()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
@@ -133,7 +138,13 @@ type sample struct {
 }
 
 func (w *watch) report() report {
-	s, recent, took, working, closed := w.look()
+	w.mu.Lock()
+	l, slow, last := w.l, w.slow, w.last
+	w.mu.Unlock()
+	if last != nil {
+		return *last
+	}
+	s, recent, took, working, closed := w.look(l)
 	r := report{
 		Name: w.name, Closed: closed, Verdict: verdict(s, recent, working), Tuning: s.Tuning,
 		Rate: float64(recent.Samples) / max(took.Seconds(), 1e-9),
@@ -148,7 +159,7 @@ func (w *watch) report() report {
 	for _, a := range working {
 		r.Working = append(r.Working, activity{a.Worker, a.Doing, title(a.Index, a.Name), a.Stage, a.For.Seconds()})
 	}
-	for _, t := range w.slow.Samples() {
+	for _, t := range slow.Samples() {
 		r.Slowest = append(r.Slowest, sample{title(t.Index, t.Name()), t.Batch.Epoch, t.Batch.Batch, t.Took.Seconds(), longest(t.Stages)})
 	}
 	for _, e := range s.Failures[max(0, len(s.Failures)-slowest):] {

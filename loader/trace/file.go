@@ -34,6 +34,7 @@ import (
 	"os"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/penstock-go/penstock/loader"
 )
@@ -43,7 +44,7 @@ import (
 // Every loader needs a File of its own.
 //
 // Events are written in pieces of about 64 KiB, and at least once a second while batches are
-// delivered. Workers wait while w writes. Without the end of the array, for instance after a
+// delivered. Workers and the loop wait while w writes, for ever if it never returns. Without the end of the array, for instance after a
 // crash, viewers read what there is. Samples and stages shorter than 1 µs are not drawn.
 func File(w io.Writer) loader.Trace {
 	r := &recorder{out: bufio.NewWriterSize(w, 64<<10), nowhere: w == nil, origin: time.Now(), pid: os.Getpid(), ready: map[int64]bool{}, epoch: -1}
@@ -156,10 +157,14 @@ func (r *recorder) add(e event, at, took time.Duration) {
 func micros(d time.Duration) float64 { return float64(max(d, 0)) / 1000 }
 
 func short(text string) string {
-	if len(text) > maxText {
-		return text[:maxText] + "…"
+	if len(text) <= maxText {
+		return text
 	}
-	return text
+	n := maxText
+	for n > maxText-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+		n-- // not inside a character
+	}
+	return text[:n] + "…"
 }
 
 // slice draws a slice after the last one of the track, and returns where it begins.

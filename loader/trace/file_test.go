@@ -177,7 +177,8 @@ func TestFileOfNoLoopIsJSON(t *testing.T) {
 }
 
 func TestNamesBecomeText(t *testing.T) {
-	for name, want := range map[string]string{`a "b" \c`: `a "b" \c`, "\xff\x00": "\ufffd\x00", "</script>": "</script>", strings.Repeat("x", 2000): strings.Repeat("x", 1000) + "…"} {
+	for name, want := range map[string]string{`a "b" \c`: `a "b" \c`, "\xff\x00": "\ufffd\x00", "</script>": "</script>", strings.Repeat("x", 2000): strings.Repeat("x", 1000) + "…",
+		"x" + strings.Repeat("ä", 1000): "x" + strings.Repeat("ä", 499) + "…"} {
 		synctest.Test(t, func(t *testing.T) {
 			ds := samples(1, func(int, dataset.Slot) error { time.Sleep(time.Millisecond); return nil })
 			line := read(t, record(t, datatest.Named(ds, func(int) string { return name }), 1, func(*loader.Batch) bool { return true }, loader.Workers(1)))

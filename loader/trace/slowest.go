@@ -15,7 +15,7 @@ import (
 )
 
 // Slow is a list of the slowest samples that a loader has placed. Its methods may be
-// called at any time, by any goroutine.
+// called at any time, by any goroutine. It keeps the dataset, which names the samples.
 type Slow struct {
 	k     int
 	least atomic.Int64 // nanoseconds that a sample must exceed to get into the list

@@ -27,6 +27,7 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -44,10 +46,12 @@ import (
 // Every loader needs a File of its own.
 //
 // Events are written in pieces of about 64 KiB, and at least once a second while batches are
-// delivered. Workers and the loop wait while w writes, for ever if it never returns. Without the end of the array, for instance after a
+// delivered, by a goroutine that ends in Close. If w is slow, up to 8 MiB wait for it; further
+// events are lost, and the timeline says where. Without the end of the array, for instance after a
 // crash, viewers read what there is. Samples and stages shorter than 1 µs are not drawn.
 func File(w io.Writer) loader.Trace {
-	r := &recorder{out: bufio.NewWriterSize(w, 64<<10), nowhere: w == nil, origin: time.Now(), pid: os.Getpid(), ready: map[int64]bool{}, epoch: -1}
+	o := &output{w: w, pieces: make(chan []byte, backlog/piece), err: make(chan error, 1)}
+	r := &recorder{output: o, out: bufio.NewWriterSize(o, piece), origin: time.Now(), pid: os.Getpid(), ready: map[int64]bool{}, epoch: -1}
 	r.loop.id = loopTrack
 	return loader.Trace{
 		LoaderMade:     r.made,
@@ -79,11 +83,11 @@ type args map[string]any
 
 // A recorder turns calls of hooks into events.
 type recorder struct {
-	nowhere bool // whether there is no writer
-	origin  time.Time
-	pid     int
+	output *output
+	origin time.Time
+	pid    int
 
-	mu     sync.Mutex
+	mu     sync.Mutex // guards what output says, too
 	out    *bufio.Writer
 	wrote  time.Time // when out was flushed last
 	any    bool      // whether there is an event already
@@ -95,6 +99,52 @@ type recorder struct {
 	epoch  int            // of the last batch that was delivered
 	ready  map[int64]bool // batches that are
 	inSlab int            // batches that have a slab
+}
+
+// Sizes of pieces of a file, and of all that wait for its writer, in bytes.
+const piece, backlog = 64 << 10, 8 << 20
+
+// An output has a goroutine write pieces, so that a slow writer does not hold up the loader.
+type output struct {
+	w      io.Writer
+	pieces chan []byte
+	err    chan error // of w, the first one; has room for it
+
+	// The recorder's mutex guards these.
+	lost bool   // whether a piece was lost
+	ends bool   // whether the file ends
+	rest []byte // what it ends with
+}
+
+// Write passes a piece on, or loses it if too many wait.
+func (o *output) Write(p []byte) (int, error) {
+	if o.ends {
+		o.rest = append(o.rest, p...)
+		return len(p), nil
+	}
+	select {
+	case o.pieces <- bytes.Clone(p):
+	default:
+		o.lost = true
+	}
+	return len(p), nil
+}
+
+// run writes the pieces until the first error.
+func (o *output) run() {
+	ended := errors.New("runtime.Goexit was called")
+	defer func() {
+		for range o.pieces { // if the writer has ended the goroutine
+		}
+		o.err <- ended
+	}()
+	var err error
+	for p := range o.pieces {
+		if err == nil {
+			err = usercode.Call(func() error { _, err := o.w.Write(p); return err })
+		}
+	}
+	ended = err
 }
 
 // A track is one line of the timeline: the loop or a worker. Its slices follow one
@@ -132,10 +182,14 @@ func (r *recorder) now() (now time.Duration, unlock func()) {
 }
 
 // add writes an event. The separator comes before it, so that the file needs only a bracket
-// to be JSON wherever it ends. The writer keeps its first error for the end.
+// to be JSON wherever it ends.
 func (r *recorder) add(e event, at, took time.Duration) {
 	if r.closed {
 		return
+	}
+	if r.output.lost {
+		r.output.lost = false
+		r.add(event{Phase: "i", Track: loopTrack, Scope: "t", Name: "events are missing"}, at, 0)
 	}
 	e.Pid, e.At, e.Took = r.pid, micros(at), micros(took)
 	text, err := json.Marshal(e)
@@ -213,7 +267,7 @@ func (r *recorder) name(t *track, name string) {
 }
 
 func (r *recorder) made(l *loader.Loader) error {
-	if r.nowhere {
+	if r.output.w == nil {
 		return errors.New("trace: File: the writer is nil")
 	}
 	r.mu.Lock()
@@ -222,25 +276,35 @@ func (r *recorder) made(l *loader.Loader) error {
 		return errors.New("trace: File: it already belongs to a loader, and every loader needs one of its own")
 	}
 	r.inUse = true
+	go r.output.run()
 	r.add(event{Phase: "M", Track: loopTrack, Name: "process_name", Args: args{"name": fmt.Sprintf("penstock loader of %v", l.Spec())}}, 0, 0)
 	r.add(event{Phase: "M", Track: loopTrack, Name: "process_labels", Args: args{"labels": "since " + r.origin.Format(time.RFC3339Nano)}}, 0, 0)
 	r.name(&r.loop, "loop")
 	return nil
 }
 
-// end ends the file.
+// end ends the file. Hooks may still be called meanwhile and afterwards.
 func (r *recorder) end() error {
+	r.output.pieces <- r.finish()
+	close(r.output.pieces)
+	if err := <-r.output.err; err != nil {
+		return fmt.Errorf("trace: write the file: %w", err)
+	}
+	return nil
+}
+
+// finish returns the end of the file, which is not lost.
+func (r *recorder) finish() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.output.ends = true
 	for _, t := range r.crew {
 		r.endGroup(t)
 	}
 	r.closed = true
 	r.out.WriteString("\n]\n")
-	if err := r.out.Flush(); err != nil {
-		return fmt.Errorf("trace: write the file: %w", err)
-	}
-	return nil
+	r.out.Flush()
+	return r.output.rest
 }
 
 func (r *recorder) begun(b loader.BatchInfo) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -210,6 +212,7 @@ func TestFileIsReadableAfterASecond(t *testing.T) {
 		}
 		for range l.Epoch(t.Context(), 0) {
 		}
+		synctest.Wait() // for the writer
 		if len(file.ends) < 3 {
 			t.Errorf("the file was written %d times in 3.2 seconds", len(file.ends))
 		}
@@ -222,22 +225,67 @@ func TestFileIsReadableAfterASecond(t *testing.T) {
 	})
 }
 
-type failingWriter struct{}
+// A gate is a writer that waits.
+type gate struct {
+	bytes.Buffer
+	open chan struct{}
+}
 
-func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
+func (g *gate) Write(b []byte) (int, error) {
+	<-g.open
+	return g.Buffer.Write(b)
+}
 
-func TestErrorsOfTheWriterAreForClose(t *testing.T) {
-	l, err := loader.New(photosWithoutTime(1000), loader.Observe(trace.File(failingWriter{})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range l.Epoch(t.Context(), 0) {
+func TestSlowWriterDoesNotHoldUpTheLoader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := &gate{open: make(chan struct{})}
+		ds := samples(12_000, func(int, dataset.Slot) error { time.Sleep(time.Microsecond); return nil })
+		ds = datatest.Named(ds, func(i int) string { return strings.Repeat("x", 900) })
+		l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(100), loader.Observe(trace.File(file)))
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err, want := l.Close(), "trace: write the file: no space"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+		for range l.Epoch(t.Context(), 0) {
+		}
+		close(file.open)
+		synctest.Wait()
+		if n := file.Len(); n < 7<<20 || n > 9<<20 {
+			t.Errorf("%d bytes waited", n)
+		}
+		for range l.Epoch(t.Context(), 1) {
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		line := read(t, file.Bytes())
+		if i := slices.IndexFunc(line.instants, func(e *event) bool { return e.Name == "events are missing" }); i < 0 {
+			t.Error("nothing says that events are missing")
+		}
+	})
+}
+
+type failingWriter func() error
+
+func (f failingWriter) Write([]byte) (int, error) { return 0, f() }
+
+func TestErrorsOfTheWriterAreForClose(t *testing.T) {
+	for want, w := range map[string]io.Writer{
+		"trace: write the file: no space":                  failingWriter(func() error { return errors.New("no space") }),
+		"trace: write the file: panic: broken":             failingWriter(func() error { panic("broken") }),
+		"trace: write the file: runtime.Goexit was called": failingWriter(func() error { runtime.Goexit(); return nil }),
+	} {
+		l, err := loader.New(photosWithoutTime(1000), loader.Observe(trace.File(w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Close(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 

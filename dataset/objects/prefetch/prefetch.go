@@ -8,8 +8,8 @@
 //	photos, err := dataset.ImageFolder(fsys)
 //
 // A loader tells its dataset the batches of an epoch (see [dataset.Foresee]), and the
-// dataset passes them on to its store. So nothing is guessed: each block is fetched once,
-// those that are needed first come first, and what is on the local disk is not fetched.
+// dataset passes them on to its store. So nothing is guessed: each block is fetched once for each
+// dataset, those that are needed first come first, and what is on the local disk is not fetched.
 // Without a loader, and for datasets that do not pass the future on, a [Prefetcher] reads
 // from the underlying store whatever is read from it.
 //
@@ -231,7 +231,7 @@ type Stats struct {
 	Ready    int64         // reads of blocks that had been fetched by then
 	Late     int64         // reads that waited for a request under way
 	LateTime time.Duration // that they waited, all together
-	Direct   int64         // reads during an epoch of blocks that were not fetched in advance
+	Direct   int64         // reads during an epoch of blocks that were not fetched in advance, also of those nearby
 	Local    int64         // blocks that were foreseen and not fetched, because the store had them nearby
 	Unread   int64         // blocks that were fetched and not read
 

@@ -445,9 +445,9 @@ func within(at, step float64, n, old int) (first, end int) {
 	return first, max(first, end)
 }
 
-// nearest is the old voxel nearest to x.
+// nearest is the old voxel nearest to x, which is more than -1.
 func nearest(x float64, old int) int {
-	return min(max(int(math.Floor(x+0.5+round)), 0), old-1)
+	return min(max(int(x+0.5+round), 0), old-1)
 }
 
 // resample puts v onto a grid of any orientation. Outside of the old volume it has the value of Fill.

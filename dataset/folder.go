@@ -375,12 +375,27 @@ func (s *scanner) takes(name string) bool {
 	return slices.ContainsFunc(s.extensions, func(e string) bool { return strings.EqualFold(e, ext) })
 }
 
-// skippedText is the end of a text that counts files: ", skipped 12 .heic, 3 .avif".
+// skippedText is the end of a text that counts files: ", skipped 3 .avif, 12 .heic". Of many extensions it names the most frequent
+// ones: numbers at the end of names count as extensions, too.
 func skippedText(skipped map[string]int) string {
+	const most = 10
+	names := slices.Sorted(maps.Keys(skipped))
+	others := 0
+	if len(names) > most {
+		slices.SortStableFunc(names, func(a, b string) int { return skipped[b] - skipped[a] })
+		for _, ext := range names[most:] {
+			others += skipped[ext]
+		}
+		names = names[:most]
+		slices.Sort(names)
+	}
 	text, sep := "", ", skipped "
-	for _, ext := range slices.Sorted(maps.Keys(skipped)) {
+	for _, ext := range names {
 		text += fmt.Sprintf("%s%d %s", sep, skipped[ext], ext)
 		sep = ", "
+	}
+	if others > 0 {
+		text += fmt.Sprintf("%s%d others", sep, others)
 	}
 	return text
 }

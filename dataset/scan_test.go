@@ -229,3 +229,14 @@ func TestFilesOfAnyKindHaveClasses(t *testing.T) {
 		}
 	}
 }
+
+func TestFewOfManyExtensionsAreNamed(t *testing.T) {
+	fsys := fstest.MapFS{"cat/a.jpg": {}, "cat/a.txt": {}, "cat/b.txt": {}}
+	for i := range 1000 {
+		fsys[fmt.Sprintf("cat/scan.%04d", i)] = &fstest.MapFile{}
+	}
+	const want = "1 image of 1 class, skipped 1 .0000, 1 .0001, 1 .0002, 1 .0003, 1 .0004, 1 .0005, 1 .0006, 1 .0007, 1 .0008, 2 .txt, 991 others"
+	if got := imageFolder(t, fsys).String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/examples/train/net"
 	"github.com/penstock-go/penstock/examples/train/shapes"
 )
 
@@ -77,6 +78,34 @@ func TestFolderThatCannotBeReadIsNamed(t *testing.T) {
 		got := fmt.Sprint(err)
 		if want != nil && !errors.Is(err, want) || !strings.HasPrefix(got, "-dir "+dir+": ") {
 			t.Errorf("%s: got %s", dir, got)
+		}
+	}
+}
+
+func TestForeignModelsAreErrors(t *testing.T) {
+	good, err := net.New(12, []string{"a", "b", "c"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := *good
+	short.Weights = slices.Clone(good.Weights)
+	short.Weights[0].Values = short.Weights[0].Values[1:]
+	for says, saved := range map[string]any{
+		"there is no model":    struct{ Model, Other *net.Model }{Other: good},
+		"in 2 classes":         struct{ Model *net.Model }{&net.Model{Size: 12, Classes: []string{"a", "b"}, Weights: good.Weights}},
+		"in 3 classes":         struct{ Model *net.Model }{&short},
+		"size is 5000":         struct{ Model *net.Model }{&net.Model{Size: 5000, Classes: good.Classes, Weights: good.Weights}},
+		"no fields matched":    struct{ Other *net.Model }{good},
+		"fewer than two":       struct{ Model *net.Model }{&net.Model{Size: 12, Weights: good.Weights}},
+		"images of 40 pixels ": struct{ Model *net.Model }{&net.Model{Size: 40, Classes: good.Classes, Weights: good.Weights}},
+	} {
+		file := filepath.Join(t.TempDir(), "foreign")
+		if err := net.Save(file, saved); err != nil {
+			t.Fatal(err)
+		}
+		err := run(t.Context(), options{checkpoint: file, dir: t.TempDir(), batch: 1, out: filepath.Join(t.TempDir(), "table")})
+		if got := fmt.Sprint(err); !strings.Contains(got, says) || !strings.Contains(got, file) {
+			t.Errorf("got %s, want %s", got, says)
 		}
 	}
 }

@@ -77,6 +77,9 @@ func run(ctx context.Context, o options) (err error) {
 	} else {
 		err = net.Load(o.checkpoint, &saved)
 	}
+	if err == nil && saved.Model.Check() != nil {
+		err = fmt.Errorf("%s: %w", o.checkpoint, saved.Model.Check())
+	}
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ func (m *Model) Eval(on *Backend, rows int) (*Graph, error) { return m.graph(on,
 func (m *Model) Train(on *Backend, rows int) (*Graph, error) { return m.graph(on, rows, true) }
 
 func (m *Model) graph(on *Backend, rows int, train bool) (_ *Graph, err error) {
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("net: %w", err)
+	}
 	defer func() { // gorgonia.Must and its constructors panic
 		if p := recover(); p != nil {
 			err = fmt.Errorf("net: build the graph: %v", p)

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/penstock-go/penstock/transform"
 )
@@ -82,6 +83,24 @@ func layout(size, classes int) (weights []Array, err error) {
 	add("linear.weight", channels[len(channels)-1]*size*size, classes)
 	add("linear.bias", 1, classes)
 	return weights, nil
+}
+
+// Check returns an error if a file's model is not one that New can make.
+func (m *Model) Check() error {
+	if m == nil {
+		return errors.New("there is no model")
+	}
+	want, err := layout(m.Size, len(m.Classes))
+	if err != nil {
+		return err
+	}
+	same := func(a, b Array) bool {
+		return a.Name == b.Name && slices.Equal(a.Shape, b.Shape) && len(a.Values) == volume(b.Shape)
+	}
+	if !slices.EqualFunc(m.Weights, want, same) {
+		return fmt.Errorf("the weights are not those of images of %d pixels in %d classes", m.Size, len(m.Classes))
+	}
+	return nil
 }
 
 // Parameters is the number of values in all weights.

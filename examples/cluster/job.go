@@ -132,7 +132,9 @@ func (j *job) write(ctx context.Context, photos *dataset.Folder, shard, workers 
 	if err != nil {
 		return 0, nil, err
 	}
-	options := []loader.Option{loader.Workers(workers), loader.BatchSize(16)}
+	failed := make([]error, len(indices)) // a worker writes only those of its own images
+	options := []loader.Option{loader.Workers(workers), loader.BatchSize(16),
+		loader.Observe(loader.Trace{SampleFailed: func(err *loader.SampleError) { failed[err.Index] = err.Err }})}
 	if j.Skip {
 		options = append(options, loader.Skip(loader.NoLimit))
 	}
@@ -146,10 +148,6 @@ func (j *job) write(ctx context.Context, photos *dataset.Folder, shard, workers 
 		return 0, nil, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	missing := map[int]bool{}
-	for _, i := range indices {
-		missing[i] = true
-	}
 	for b, err := range l.Epoch(ctx, 0) {
 		if err != nil {
 			return 0, nil, err
@@ -157,20 +155,15 @@ func (j *job) write(ctx context.Context, photos *dataset.Folder, shard, workers 
 		rows := make([]int, b.Len())
 		for k, i := range b.Indices() {
 			rows[k] = first + i
-			delete(missing, rows[k])
 		}
 		if err := w.AppendBatch(rows, b); err != nil {
 			return 0, nil, err
 		}
 		n += b.Len()
 	}
-	reasons := map[int]string{}
-	for _, failed := range l.Stats().Failures {
-		reasons[first+failed.Index] = failed.Err.Error()
-	}
-	for _, i := range indices {
-		if missing[i] {
-			skipped = append(skipped, skip{photos.Name(i), reasons[i]})
+	for k, reason := range failed {
+		if reason != nil {
+			skipped = append(skipped, skip{photos.Name(first + k), reason.Error()})
 		}
 	}
 	return n, skipped, w.Finish()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -110,6 +111,37 @@ func TestDamagedImageStopsTheWorkUnlessSkipped(t *testing.T) {
 	r, err := j.readRecord(7)
 	if err != nil || r.Samples != 1 || len(r.Skipped) != 1 || r.Skipped[0].Image != damaged || !strings.HasSuffix(r.Skipped[0].Reason, "unexpected EOF") {
 		t.Errorf("record %+v, %v; want one sample, and %s left out", r, err, damaged)
+	}
+}
+
+// TestEverySkippedImageHasItsReason: a loader's statistics list a thousand failures.
+func TestEverySkippedImageHasItsReason(t *testing.T) {
+	in := t.TempDir()
+	if err := os.Mkdir(filepath.Join(in, "a"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1100 {
+		if err := os.WriteFile(filepath.Join(in, "a", fmt.Sprintf("%04d.jpg", i)), []byte("no image"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := small(t.TempDir())
+	j.In, j.PerShard = in, 2000
+	folder, err := j.prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.makeShard(t.Context(), folder, 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	r, err := j.readRecord(0)
+	if err != nil || len(r.Skipped) != 1100 {
+		t.Fatalf("%d images are left out, %v", len(r.Skipped), err)
+	}
+	for i, s := range r.Skipped {
+		if s.Image != fmt.Sprintf("a/%04d.jpg", i) || !strings.Contains(s.Reason, "not a JPEG") {
+			t.Fatalf("image %d of those left out is %+v", i, s)
+		}
 	}
 }
 

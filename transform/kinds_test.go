@@ -148,6 +148,28 @@ func TestMasksOfAnotherImageStay(t *testing.T) {
 	}
 }
 
+// TestMasksThatAnOptionDeclaresAreNoRows has planes of which the dataset says only that they belong to the boxes.
+func TestMasksThatAnOptionDeclaresAreNoRows(t *testing.T) {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: dataset.Uint8, Shape: dataset.Shape{2, 3}},
+		{Name: "boxes", Dtype: dataset.Float32, Shape: dataset.Shape{4}, Ragged: true, Kind: dataset.BoxesXYXY},
+		{Name: "planes", Dtype: dataset.Uint8, Ragged: true, Of: "boxes"},
+	}
+	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		copy(dataset.Grow[float32](dst, 1, 2), []float32{1, 1, 1, 1, 0, 0, 2, 2})
+		copy(dataset.Grow[uint8](dst, 2, 12), []uint8{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+		return nil
+	})
+	x := images(t, ds, transform.Masks("planes"), transform.RandomHorizontalFlip(1), transform.SanitizeBoundingBoxes())
+	s, err := dataset.At(t.Context(), x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s["boxes"].Data(), s["planes"].Data()); got != "[1 0 3 2] [8 7 6 11 10 9]" {
+		t.Errorf("got %s", got)
+	}
+}
+
 // maxNumber is the greatest number of a mask.
 const maxNumber = 1<<24 - 1
 

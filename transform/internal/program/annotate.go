@@ -149,7 +149,7 @@ func (p *Program) findKinds(spec dataset.Spec) error {
 				errs = append(errs, within(s.String(), s.take(spec[at])))
 			}
 		} else {
-			s.findRows(spec)
+			s.findRows(spec, p)
 		}
 		if s.boxes != 0 {
 			p.format = s.boxes
@@ -176,9 +176,9 @@ func impliedBy(f dataset.Field) *Call {
 
 // findRows adds the fields of the dataset that say that they have a row per element of the field.
 // Masks have planes, which move with the boxes in another way.
-func (s *part) findRows(spec dataset.Spec) {
+func (s *part) findRows(spec dataset.Spec, p *Program) {
 	for _, f := range spec {
-		if f.Of == s.field && f.Kind != dataset.Masks && !slices.Contains(s.rows, f.Name) {
+		if f.Of == s.field && f.Kind != dataset.Masks && p.maskAt(f.Name) < 0 && !slices.Contains(s.rows, f.Name) {
 			s.rows = append(slices.Clip(s.rows), f.Name)
 		}
 	}

@@ -89,6 +89,17 @@ func TestFormatsOfPackageImageAreRead(t *testing.T) {
 	}
 }
 
+// TestRegisteredFormatsDoNotReplaceOthers registers a format whose files begin as those of PPM.
+func TestRegisteredFormatsDoNotReplaceOthers(t *testing.T) {
+	image.RegisterFormat("other", "P6", neverDecoded, panickingConfig)
+	for _, depth := range []transform.Item{transform.Depth16(3), transform.MaxPixels(1)} {
+		x := images(t, blobs([]byte("P6 1 1 255\n\x01\x02\x03")), depth, transform.CenterCrop(1), transform.ToTensor())
+		if got := deepValues[float32](t, x, 0); got[0] != 1.0/255 || got[1] != 2.0/255 || got[2] != 3.0/255 {
+			t.Errorf("%v: got %v", depth, got)
+		}
+	}
+}
+
 // firstLine is an error without the stack of a panic.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")

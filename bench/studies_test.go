@@ -189,6 +189,10 @@ func TestEveryCellCanBeMeasured(t *testing.T) {
 			if c.Config.Batch < 1 || c.Samples < c.Config.Batch || len(c.Sides) == 0 || strings.Contains(c.Config.Data, "=") {
 				t.Errorf("%s: %+v", number, c)
 			}
+			k := c.Config
+			if peaks := number == "1" && k.Batch <= 128 && k.Workers > 1 && k.ConsumerSeconds == 0 && k.Data != "preprocessed 224"; peaks && c.Samples/k.Batch <= 3*k.Workers {
+				t.Errorf("%v has %d batches, too few to see peaks", c, c.Samples/k.Batch)
+			}
 			for _, side := range c.Sides {
 				if s := c.Seconds(side); s <= 0 || s > 400 {
 					t.Errorf("%s: %s takes %v s for %v", number, side, s, c)

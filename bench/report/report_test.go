@@ -162,6 +162,25 @@ func TestTheReadmesGeneratedPartIsReplaced(t *testing.T) {
 	}
 }
 
+func TestEpochsTooShortForPeaksAreNotCounted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "loading.jsonl")
+	for _, r := range invent() {
+		if r.Study != result.Loading {
+			continue
+		}
+		if r.Config.Workers == 8 {
+			r.Measured.Waits = r.Measured.Waits[:16]
+		}
+		if err := result.AppendFile(file, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Three batch sizes with 2 and 4 workers.
+	if want := "penstock without Help in 6 of 6 configurations"; !strings.Contains(made(t, file), want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
+
 func TestTheReadmeShowsTheKeptResults(t *testing.T) {
 	files, err := filepath.Glob("../results/*.jsonl")
 	if err != nil || len(files) == 0 {

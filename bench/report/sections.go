@@ -26,7 +26,8 @@ func loading(s *section, cells []analysis.Cell) {
 	fast := only(cells, func(c analysis.Cell) bool { return c.ConsumerSeconds == 0 })
 	slow := only(cells, func(c analysis.Cell) bool { return c.ConsumerSeconds > 0 })
 	var counts []string
-	for _, part := range split(only(fast, func(c analysis.Cell) bool { return c.Workers > 1 }), variant) {
+	long := func(c analysis.Cell) bool { return rhythm(c, peak).Median > 0 } // enough to tell
+	for _, part := range split(only(fast, long), variant) {
 		counts = append(counts, fmt.Sprintf("%s in %d of %d configurations", variant(part[0]), len(only(part, peaks)), len(part)))
 	}
 	if len(counts) > 0 {
@@ -71,6 +72,7 @@ func (s *section) waits(cells []analysis.Cell) {
 }
 
 func median(r analysis.Rhythm) float64  { return r.Median }
+func peak(r analysis.Rhythm) float64    { return r.Peak }
 func longest(r analysis.Rhythm) float64 { return r.Longest }
 
 func rhythm(c analysis.Cell, of func(analysis.Rhythm) float64) analysis.Figure {

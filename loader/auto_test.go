@@ -259,3 +259,62 @@ func staysWithinTheBudget(t *testing.T, workers int) {
 		}
 	})
 }
+
+// A lingering Allocator takes a second for every slab beyond those that a loader begins with.
+type lingering struct {
+	checked
+	left int
+}
+
+func (s *lingering) Alloc(n int) ([]byte, error) {
+	if s.left--; s.left < 0 {
+		time.Sleep(time.Second)
+	}
+	return s.checked.Alloc(n)
+}
+
+// TestCloseWaitsForTheAllocatorOfASlab, no longer than a Timeout.
+func TestCloseWaitsForTheAllocatorOfASlab(t *testing.T) {
+	onTwoProcessors(t)
+	for timeout, want := range map[time.Duration]string{
+		0:                      "",
+		3 * time.Second:        "",
+		100 * time.Millisecond: "allocating a slab for 101ms",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			memory := &lingering{left: 5}
+			ds := &fake{n: 1000, place: func(ctx context.Context, i int, _ dataset.Slot) error {
+				if i == 0 {
+					<-ctx.Done() // all other slabs are full then
+				}
+				return nil
+			}}
+			l, err := loader.New(ds, simulatedAuto(), loader.Memory(memory), loader.Timeout(timeout))
+			if err != nil {
+				t.Fatal(err)
+			}
+			allocates := func() bool {
+				return slices.ContainsFunc(l.Working(), func(a loader.Activity) bool { return a.Doing == "allocating a slab" })
+			}
+			go func() {
+				for range l.Epoch(t.Context(), 0) {
+				}
+			}()
+			if time.Sleep(ms); !allocates() {
+				t.Fatal("no slab is allocated")
+			}
+			begun := time.Now()
+			err = l.Close()
+			if want == "" && (err != nil || allocates() || len(memory.out) > 0) {
+				t.Errorf("Timeout(%v): got %v after %v, and %d slabs are not freed", timeout, err, time.Since(begun), len(memory.out))
+			}
+			if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("Timeout(%v): got %v, want %s", timeout, err, want)
+			}
+			time.Sleep(2 * time.Second)
+			if len(memory.out) > 0 {
+				t.Errorf("Timeout(%v): %d slabs are not freed", timeout, len(memory.out))
+			}
+		})
+	}
+}

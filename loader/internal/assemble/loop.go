@@ -120,10 +120,16 @@ func (l *Loop) next(ticks <-chan time.Time, tick func()) (*Job, error) {
 // addSlab adds a slab if that gives idle workers something to do. There are at most as many as given: otherwise workers
 // would load an epoch of small batches ahead of a single slow sample.
 func (l *Loop) addSlab(most int) bool {
-	l.t.mu.Lock()
-	lacks := l.lacks()
-	l.t.mu.Unlock()
-	return lacks && l.t.cfg.Pool.Len() < most && l.t.cfg.Pool.Grow()
+	t := l.t
+	t.mu.Lock()
+	if l.stopped.Load() || !l.lacks() || t.cfg.Pool.Len() >= most {
+		t.mu.Unlock()
+		return false
+	}
+	p := t.newErrand("allocating a slab")
+	t.mu.Unlock()
+	defer t.endErrand(p)
+	return t.cfg.Pool.Grow()
 }
 
 // look takes the batch to be delivered if it is complete, or reports that the loop is over. Otherwise it tells the

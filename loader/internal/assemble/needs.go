@@ -10,9 +10,10 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
-// An errand is a call of user code in a goroutine of its own, which may take long: of the sampler, which plans the next
-// epoch while the current one is loaded; a wait for more samples; or the end of a foresight. The goroutine belongs to
-// the Team, so that a loop can end before it. Close waits for it.
+// An errand is a call of user code that no worker makes and that may take long: of the sampler, which plans the next
+// epoch while the current one is loaded; a wait for more samples; the end of a foresight; or of the Allocator, by the
+// loop. All but the last have a goroutine of their own, which belongs to the Team, so that a loop can end before it.
+// Close waits for errands.
 type errand struct {
 	doing string // in words
 	begun time.Time
@@ -21,10 +22,8 @@ type errand struct {
 // background calls f in a goroutine of its own, and then done with its error, which may be that of a panic or of
 // runtime.Goexit. ended is closed when both have returned. The Team's mutex is held.
 func (t *Team) background(doing string, f func() error, done func(error)) (ended <-chan struct{}) {
-	p := &errand{doing: doing, begun: time.Now()}
+	p := t.newErrand(doing)
 	over := make(chan struct{})
-	t.errands = append(t.errands, p)
-	t.outside.enter()
 	go func() {
 		defer close(over)
 		defer t.endErrand(p)
@@ -33,6 +32,14 @@ func (t *Team) background(doing string, f func() error, done func(error)) (ended
 		err = usercode.Call(f)
 	}()
 	return over
+}
+
+// newErrand begins an errand, which the caller ends. The Team's mutex is held.
+func (t *Team) newErrand(doing string) *errand {
+	p := &errand{doing: doing, begun: time.Now()}
+	t.errands = append(t.errands, p)
+	t.outside.enter()
+	return p
 }
 
 func (t *Team) endErrand(p *errand) {

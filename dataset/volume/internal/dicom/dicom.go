@@ -18,8 +18,8 @@ import (
 
 // An Image is the header of a file. A field that the file does not have is "", 0 or nil.
 type Image struct {
-	Series, Instance, FrameOfReference string // UIDs
-	Modality, Description, Units       string // Description is the series description
+	Series, FrameOfReference     string // UIDs
+	Modality, Description, Units string // Description is the series description
 
 	Rows, Columns int
 	Bits          int  // BitsAllocated: 8, 16 or 32

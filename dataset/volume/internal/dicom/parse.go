@@ -210,7 +210,6 @@ type tag uint32
 const (
 	transferSyntax   tag = 0x0002_0010
 	modality         tag = 0x0008_0060
-	instanceUID      tag = 0x0008_0018
 	seriesText       tag = 0x0008_103e
 	thickness        tag = 0x0018_0050
 	seriesUID        tag = 0x0020_000e
@@ -251,7 +250,7 @@ func (t tag) String() string { return fmt.Sprintf("(%04x,%04x)", uint32(t)>>16, 
 
 // names are the elements that are read.
 var names = map[tag]string{
-	modality: "Modality", instanceUID: "SOPInstanceUID", seriesText: "SeriesDescription", thickness: "SliceThickness",
+	modality: "Modality", seriesText: "SeriesDescription", thickness: "SliceThickness",
 	seriesUID: "SeriesInstanceUID", position: "ImagePositionPatient", orientation: "ImageOrientationPatient",
 	frameOfReference: "FrameOfReferenceUID", samples: "SamplesPerPixel", photometric: "PhotometricInterpretation",
 	frames: "NumberOfFrames", rows: "Rows", columns: "Columns", pixelSpacing: "PixelSpacing", bitsAllocated: "BitsAllocated",
@@ -271,8 +270,6 @@ func (m *Image) take(t tag, value []byte) (err error) {
 	switch t {
 	case modality:
 		m.Modality = text(value)
-	case instanceUID:
-		m.Instance = text(value)
 	case seriesText:
 		m.Description = text(value)
 	case seriesUID:

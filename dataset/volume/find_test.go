@@ -28,6 +28,7 @@ func TestPatientsAreFoundByPatterns(t *testing.T) {
 	}{
 		{"a/{patient}/{patient}_t1.nrrd", []string{"BraTS_1", "BraTS_2"}},
 		{"a/BraTS_{patient}/*_{patient}_t2.nrrd", []string{"1"}},
+		{"a/{patient}/{patient}_*1.nrrd", []string{"BraTS_1", "BraTS_2"}}, // the name at the second place is not as long as it could be
 		{"b/img{patient}.nrrd", []string{"1", "22"}},
 		{"b/{patient}.nrrd", []string{"img1", "img22", "x[1]"}},
 		{"b/{patient}.dcm", nil},
@@ -89,6 +90,23 @@ func TestTableOfPatientsGivesOrderAndFiles(t *testing.T) {
 	}
 	if got := dataset.ValuesOf[float32](sampleOf(t, ds, 1)["ct"])[0]; got != 1 || ds.Name(1) != "x" {
 		t.Errorf("%s has the scan of p%v", ds.Name(1), got)
+	}
+}
+
+// TestNamesOfATableNeedNotBeThoseThatPatternsFind has files whose longest possible name of a patient is another one.
+func TestNamesOfATableNeedNotBeThoseThatPatternsFind(t *testing.T) {
+	file := nrrdFile(scanOf(0, 2, 2))
+	fsys := fstest.MapFS{"a_ct.nrrd": file, "a[1]*.nrrd": file, "b_ct.nrrd": file}
+	s, err := volume.Open(fsys, volume.Scan("ct", "{patient}*.nrrd"), volume.Patients(volume.Patient{Name: "b"}, volume.Patient{Name: "a_"}, volume.Patient{Name: "a[1]*"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s.Names()); got != "[b a_ a[1]*]" {
+		t.Errorf("got %s", got)
+	}
+	_, err = volume.Open(fsys, volume.Scan("ct", "[{patient}"), volume.Patients(volume.Patient{Name: "b"}))
+	if want := `volume: patient b, ct: pattern "[{patient}": want no special characters but * and ?`; fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

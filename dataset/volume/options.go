@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -212,7 +213,7 @@ func (c *core) findPatients() error {
 	found := make([]map[string][]string, len(c.sources)) // files by patient
 	names := map[string]bool{}
 	for k, s := range c.sources {
-		if s.pattern == "" {
+		if s.pattern == "" || len(table) > 0 {
 			continue
 		}
 		var err error
@@ -267,6 +268,15 @@ func (c *core) fileOf(row Patient, s source, found map[string][]string) (string,
 		return file, nil // a missing file is an error when it is opened, even of an optional volume
 	}
 	files := found[row.Name]
+	if len(c.table) > 0 && s.pattern != "" {
+		if err := checkPattern(s.pattern); err != nil {
+			return "", err
+		}
+		var err error
+		if files, err = fs.Glob(c.fsys, patternOf(s.pattern, escape(row.Name))); err != nil {
+			return "", fmt.Errorf("match %q: %w", s.pattern, err)
+		}
+	}
 	switch {
 	case len(files) == 1:
 		return files[0], nil
@@ -282,13 +292,15 @@ func (c *core) fileOf(row Patient, s source, found map[string][]string) (string,
 
 // matchPatients finds the files that match the pattern, by patient.
 func matchPatients(fsys fs.FS, pattern string) (map[string][]string, error) {
-	if strings.ContainsAny(pattern, `[\`) {
-		return nil, fmt.Errorf("pattern %q: want no special characters but * and ?", pattern)
+	if err := checkPattern(pattern); err != nil {
+		return nil, err
 	}
 	files, err := fs.Glob(fsys, patternOf(pattern, "*"))
 	if err != nil {
 		return nil, fmt.Errorf("match %q: %w", pattern, err)
 	}
+	// The regular expression finds the name at the first {patient}. path.Match with the name in every {patient} then tells
+	// whether the others are the same.
 	expression := strings.NewReplacer(regexp.QuoteMeta(wildcard), "([^/]+)", `\*`, "[^/]*", `\?`, "[^/]").Replace(regexp.QuoteMeta(pattern))
 	matching, err := regexp.Compile("^" + expression + "$")
 	if err != nil {
@@ -297,12 +309,27 @@ func matchPatients(fsys fs.FS, pattern string) (map[string][]string, error) {
 	found := map[string][]string{}
 	for _, file := range files {
 		m := matching.FindStringSubmatch(file)
-		if m == nil || strings.HasPrefix(m[1], ".") || slices.ContainsFunc(m[2:], func(name string) bool { return name != m[1] }) {
+		if m == nil || strings.HasPrefix(m[1], ".") {
+			continue
+		}
+		if ok, err := path.Match(patternOf(pattern, escape(m[1])), file); err != nil || !ok {
 			continue
 		}
 		found[m[1]] = append(found[m[1]], file)
 	}
 	return found, nil
+}
+
+func checkPattern(pattern string) error {
+	if strings.ContainsAny(pattern, `[\`) {
+		return fmt.Errorf("pattern %q: want no special characters but * and ?", pattern)
+	}
+	return nil
+}
+
+// escape quotes the characters of a name that are special to path.Match.
+func escape(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
 func patternOf(pattern, name string) string { return strings.ReplaceAll(pattern, wildcard, name) }

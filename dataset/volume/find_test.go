@@ -28,7 +28,7 @@ func TestPatientsAreFoundByPatterns(t *testing.T) {
 	}{
 		{"a/{patient}/{patient}_t1.nrrd", []string{"BraTS_1", "BraTS_2"}},
 		{"a/BraTS_{patient}/*_{patient}_t2.nrrd", []string{"1"}},
-		{"a/{patient}/{patient}_*1.nrrd", []string{"BraTS_1", "BraTS_2"}}, // the name at the second place is not as long as it could be
+		{"a/{patient}/{patient}*t1.nrrd", []string{"BraTS_1", "BraTS_2"}}, // the name at the second place is not as long as it could be
 		{"b/img{patient}.nrrd", []string{"1", "22"}},
 		{"b/{patient}.nrrd", []string{"img1", "img22", "x[1]"}},
 		{"b/{patient}.dcm", nil},

@@ -342,7 +342,10 @@ func (s Stats) String() string {
 	text := fmt.Sprintf("%.1f%% hits (%d of %d reads), %s read from disk, %s from the store; %s of %s used",
 		100*share, s.Hits, s.Hits+s.Misses, figures.Bytes(s.HitBytes), figures.Bytes(s.MissBytes), figures.Bytes(s.Used), figures.Bytes(s.Limit))
 	if s.Damaged+s.DiskErrors > 0 {
-		text += fmt.Sprintf("; %d damaged, %d disk errors, the latest: %v", s.Damaged, s.DiskErrors, s.DiskError)
+		text += fmt.Sprintf("; %d damaged, %d disk errors", s.Damaged, s.DiskErrors)
+	}
+	if s.DiskError != nil {
+		text += fmt.Sprintf(", the latest: %v", s.DiskError)
 	}
 	return text
 }

@@ -260,7 +260,11 @@ func TestStatsAreOneLine(t *testing.T) {
 	if got := s.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	s.Damaged, s.DiskErrors, s.DiskError = 2, 3, fs.ErrPermission
+	s.Damaged = 2
+	if got := s.String(); got != want+"; 2 damaged, 0 disk errors" {
+		t.Error(got)
+	}
+	s.DiskErrors, s.DiskError = 3, fs.ErrPermission
 	if got := s.String(); got != want+"; 2 damaged, 3 disk errors, the latest: permission denied" {
 		t.Error(got)
 	}

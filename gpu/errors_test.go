@@ -175,5 +175,4 @@ func TestALostContextIsReportedOnceAndDropped(t *testing.T) {
 	if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}
-	fake.Abandon()
 }

@@ -123,9 +123,6 @@ func storm(t *testing.T, r *rand.Rand, delivered *atomic.Int64, hangs *waits) {
 	case 1: // and late
 		w = trouble{code: driver.IllegalAddress}
 	}
-	if w.code != osError {
-		t.Cleanup(fake.Abandon) // after everything is closed
-	}
 	var opened []*gpu.Device
 	for ordinal := range devices {
 		d, err := gpu.Open(gpu.Library(fake.File), gpu.Ordinal(ordinal))

@@ -7,8 +7,7 @@
 //     are destroyed with it. A destroyed context stays current on other threads. Use
 //     after destruction returns the error code that the documentation names.
 //   - Allocating or freeing device memory or page-locked memory waits for all streams of
-//     the context, and blocks all other calls of the context meanwhile. Stream-ordered
-//     memory does neither.
+//     the context, and blocks all other calls of the context meanwhile.
 //   - The destination of a copy holds garbage until the copy is complete. A copy of
 //     pageable memory reads it during the call, and may wait. It may still run after a
 //     synchronous call has returned.

@@ -33,12 +33,11 @@ const (
 	Streams
 	Events
 	Contexts
-	Pools
 	Modules
 	accounts
 )
 
-var names = [accounts]string{"page-locked bytes", "device bytes", "streams", "events", "contexts", "pools", "modules"}
+var names = [accounts]string{"page-locked bytes", "device bytes", "streams", "events", "contexts", "modules"}
 
 // A Driver is a loaded fake driver. Its fields are functions that control it or report
 // what it has done. Times are in nanoseconds.
@@ -48,13 +47,11 @@ type Driver struct {
 	Reset   func() // forgets all settings and counts, but no live memory or handle
 	Restart func() // makes cuInit necessary again
 	Devices func(n int32)
-	Pools   func(on bool)                                    // whether devices have stream-ordered memory
 	Speed   func(latency, jitter, bytesPerMicrosecond int64) // of copies
 	Drains  func(on bool, perMB int64)                       // whether allocating memory waits for all streams, and blocks other calls
 	Capture func(on bool)                                    // whether another thread captures a graph
 	Fail    func(call string, n int64, code int32)           // makes the n-th call from now fail; 0 for none
 	Poison  func(code int32, n int64)                        // makes the n-th copy or kernel that runs from now fail
-	Abandon func()                                           // frees what a lost context has left, as the end of the process would
 	Live    func(account int32) int64
 	Faults  func() int64 // mistakes that no correct caller makes
 	// Failures counts the calls, copies and kernels that Fail and Poison made fail.
@@ -109,8 +106,8 @@ func Load(file string) (*Driver, error) {
 	}
 	d := &Driver{File: file}
 	for name, f := range map[string]any{
-		"reset": &d.Reset, "restart": &d.Restart, "devices": &d.Devices, "pools": &d.Pools, "speed": &d.Speed,
-		"drains": &d.Drains, "capture": &d.Capture, "fail": &d.Fail, "poison": &d.Poison, "abandon": &d.Abandon, "live": &d.Live,
+		"reset": &d.Reset, "restart": &d.Restart, "devices": &d.Devices, "speed": &d.Speed,
+		"drains": &d.Drains, "capture": &d.Capture, "fail": &d.Fail, "poison": &d.Poison, "live": &d.Live,
 		"faults": &d.Faults, "failures": &d.Failures, "captured": &d.Captured, "uploads": &d.Uploads, "upload": &d.Upload,
 		"calls": &d.Calls, "launches": &d.Launches, "pending": &d.Pending, "context": &d.Context, "primary": &d.Primary, "end_context": &d.EndContext,
 		"current": &d.Current, "stream": &d.Stream, "end_stream": &d.EndStream, "drain": &d.Drain, "hold": &d.Hold,

@@ -36,14 +36,12 @@ void *object(int kind, uintptr_t handle) {
 // Devices.
 
 enum { DEVICES = 8 };
-static int devices = 1, pools = 1;
+static int devices = 1;
 static context *primary[DEVICES];
 static context *contexts;
 
 void fake_devices(int n) { devices = n; }
 void fake_devices_reset(void) { devices = 1; }
-// fake_pools sets whether devices have stream-ordered memory.
-void fake_pools(int on) { pools = on; }
 
 int cuDriverGetVersion(int *version) {
 	ENTER();
@@ -95,8 +93,6 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
 	case 75: *value = 7; break;                   // compute capability
 	case 76: *value = 5; break;
 	case 88: case 89: case 100: *value = 0; break; // access to pageable and managed memory
-	case 99: *value = 1; break;                   // registers memory
-	case 115: *value = pools; break;
 	default: return leave(CUDA_ERROR_INVALID_VALUE);
 	}
 	return leave(CUDA_SUCCESS);

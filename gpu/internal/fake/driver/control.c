@@ -177,7 +177,6 @@ void drain_locked(context *c, size_t n) {
 }
 
 void fake_devices_reset(void);
-void fake_pools(int on);
 
 // fake_reset forgets everything but what lives, and that cuInit was called.
 void fake_reset(void) {
@@ -187,7 +186,6 @@ void fake_reset(void) {
 	memset(calls, 0, sizeof calls);
 	leave(0);
 	fake_devices_reset();
-	fake_pools(1);
 }
 
 // fake_restart makes cuInit necessary again.
@@ -288,8 +286,6 @@ static const struct {
 	{500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
 	{700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
 	{709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
-	{712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the requested memory range is already mapped"},
-	{713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "pointer does not correspond to a registered memory region"},
 	{719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 	{801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 	{802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},

@@ -26,14 +26,11 @@ enum {
 	CUDA_ERROR_NOT_READY = 600,
 	CUDA_ERROR_ILLEGAL_ADDRESS = 700,
 	CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
-	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
-	CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
-	CUDA_ERROR_NOT_SUPPORTED = 801,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
 };
 
 // What lives: the accounts of fake_live.
-enum { HOST_BYTES, DEVICE_BYTES, STREAMS, EVENTS, CONTEXTS, POOLS, MODULES, ACCOUNTS };
+enum { HOST_BYTES, DEVICE_BYTES, STREAMS, EVENTS, CONTEXTS, MODULES, ACCOUNTS };
 
 typedef struct stream stream;
 
@@ -53,7 +50,7 @@ extern pthread_mutex_t fake_lock;
 extern pthread_cond_t fake_changed;
 
 // Handles are addresses that nothing lies at, and are never used again.
-enum { CONTEXT, STREAM, EVENT, POOL, MODULE, FUNCTION };
+enum { CONTEXT, STREAM, EVENT, MODULE, FUNCTION };
 uintptr_t new_handle(int kind, void *object);
 // object is what a handle stands for, NULL if it is of another kind, or no handle.
 void *object(int kind, uintptr_t handle);
@@ -99,11 +96,10 @@ enum { HOST = 1, DEVICE = 2, MANAGED = 4 };
 typedef struct block {
 	uintptr_t at;
 	size_t n;
-	int kind, alive, device, foreign; // foreign: the caller's own, registered
-	context *owner;  // NULL: a pool's
-	uintptr_t pool;
+	int kind, alive;
+	context *owner;
 } block;
-block *take(int kind, size_t n, context *owner, uintptr_t pool, int device);
+block *take(int kind, size_t n, context *owner);
 void give(block *b);
 // pinned reports whether copies of n bytes at p are direct.
 int pinned(uintptr_t p, size_t n);
@@ -116,7 +112,6 @@ block *reachable(context *c, uintptr_t p, size_t n);
 // alias is where the host can reach the memory at p.
 uintptr_t alias(uintptr_t p);
 void free_memory_of(context *c);
-void free_memory_of_pool(uintptr_t pool);
 
 // Work of a stream runs in order on its own thread, without the lock. perform
 // returns an error that poisons the context.

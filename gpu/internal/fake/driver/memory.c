@@ -42,14 +42,14 @@ uintptr_t alias(uintptr_t p) {
 
 static size_t pages(size_t n) { return (n + PAGE - 1) / PAGE * PAGE; }
 
-block *take(int kind, size_t n, context *owner, uintptr_t pool, int dev) {
+block *take(int kind, size_t n, context *owner) {
 	region *r = region_of(kind);
 	if (!r || n == 0 || n > RESERVED / 4 || r->next + pages(n) + PAGE > r->base + RESERVED) return NULL;
 	if (kind != HOST && used + n > TOTAL) return NULL;
 	uintptr_t begin = r->next + r->shadow - r->base;
 	if (mprotect((void *)begin, pages(n), PROT_READ | PROT_WRITE)) return NULL;
 	block *b = calloc(1, sizeof *b);
-	b->n = n, b->kind = kind, b->owner = owner, b->pool = pool, b->device = dev, b->alive = 1;
+	b->n = n, b->kind = kind, b->owner = owner, b->alive = 1;
 	b->at = r->next; // page-locked memory is aligned to a page; what overruns the others meets the next one
 	if (kind != HOST) b->at += pages(n) - (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	r->next += pages(n) + PAGE;
@@ -72,10 +72,6 @@ void give(block *b) {
 	account(b->kind == HOST ? HOST_BYTES : DEVICE_BYTES, -(int64_t)b->n);
 }
 
-// Memory of the caller that is page-locked.
-static block *registered[1 << 10];
-enum { MOST = sizeof registered / sizeof registered[0] };
-
 static block *find(region *r, uintptr_t p) {
 	size_t from = 0, to = r->count;
 	while (from < to) {
@@ -93,9 +89,6 @@ block *inside(int kinds, uintptr_t p, size_t n) {
 		block *b = find(regions[i], p);
 		if (b && b->alive && p + n <= b->at + b->n) return b;
 	}
-	if (kinds & HOST)
-		for (int i = 0; i < MOST; i++)
-			if (registered[i] && p >= registered[i]->at && p + n <= registered[i]->at + registered[i]->n) return registered[i];
 	return NULL;
 }
 
@@ -105,13 +98,7 @@ void use(int64_t n) { used += n; }
 
 block *reachable(context *c, uintptr_t p, size_t n) {
 	block *b = inside(DEVICE | MANAGED, p, n);
-	return b && (b->owner == c || (!b->owner && b->device == c->device)) ? b : NULL;
-}
-
-static void unregister(int i) {
-	account(HOST_BYTES, -(int64_t)registered[i]->n);
-	free(registered[i]);
-	registered[i] = NULL;
+	return b && b->owner == c ? b : NULL;
 }
 
 void free_memory_of(context *c) {
@@ -119,20 +106,13 @@ void free_memory_of(context *c) {
 	for (int i = 0; i < 3; i++)
 		for (size_t k = 0; k < regions[i]->count; k++)
 			if (regions[i]->blocks[k]->alive && regions[i]->blocks[k]->owner == c) give(regions[i]->blocks[k]);
-	for (int i = 0; i < MOST; i++)
-		if (registered[i] && registered[i]->owner == c) unregister(i);
-}
-
-void free_memory_of_pool(uintptr_t pool) {
-	for (size_t k = 0; k < device.count; k++)
-		if (device.blocks[k]->alive && device.blocks[k]->pool == pool) give(device.blocks[k]);
 }
 
 static int allocate(context *c, int kind, uintptr_t *p, size_t n) {
 	if (!p || n == 0) return leave(CUDA_ERROR_INVALID_VALUE);
 	drain_locked(c, n);
 	if (c->sticky) return leave(c->sticky);
-	block *b = take(kind, n, c, 0, c->device);
+	block *b = take(kind, n, c);
 	if (!b) return leave(CUDA_ERROR_OUT_OF_MEMORY);
 	*p = b->at;
 	return leave(CUDA_SUCCESS);
@@ -160,11 +140,11 @@ int cuMemAllocManaged(uintptr_t *p, size_t n, unsigned flags) {
 static int release(context *c, int kinds, uintptr_t p) {
 	block *b = inside(kinds, p, 1);
 	if (!b && defect("crash")) abort();
-	if (!b || b->at != p || b->foreign || (b->owner && b->owner != c)) {
+	if (!b || b->at != p || b->owner != c) {
 		fault("memory that is not taken is freed");
 		return leave(CUDA_ERROR_INVALID_VALUE);
 	}
-	if (b->owner) drain_locked(c, b->n);
+	drain_locked(c, b->n);
 	if (c->sticky) return leave(c->sticky);
 	give(b);
 	return leave(CUDA_SUCCESS);
@@ -194,42 +174,10 @@ int cuDeviceTotalMem_v2(size_t *total, int dev) {
 	return leave(CUDA_SUCCESS);
 }
 
-// cuMemHostRegister_v2 takes no memory twice, and none that is page-locked already.
-int cuMemHostRegister_v2(uintptr_t p, size_t n, unsigned flags) {
-	ENTER_CONTEXT(c);
-	PROHIBITED();
-	if (!p || !n || flags & ~15u) return leave(CUDA_ERROR_INVALID_VALUE);
-	drain_locked(c, n);
-	if (c->sticky) return leave(c->sticky);
-	if (inside(HOST, p, 1) || inside(HOST, p + n - 1, 1)) return leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-	int i = 0;
-	while (i < MOST && registered[i]) i++;
-	if (i == MOST) return leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (defect("unregistered")) return leave(CUDA_SUCCESS);
-	block *b = calloc(1, sizeof *b);
-	*b = (block){.at = p, .n = n, .kind = HOST, .alive = 1, .foreign = 1, .owner = c, .device = c->device};
-	registered[i] = b;
-	account(HOST_BYTES, (int64_t)n);
-	return leave(CUDA_SUCCESS);
-}
-
-int cuMemHostUnregister(uintptr_t p) {
-	ENTER_CONTEXT(c);
-	PROHIBITED();
-	for (int i = 0; i < MOST; i++)
-		if (registered[i] && registered[i]->at == p) {
-			drain_locked(c, registered[i]->n);
-			if (c->sticky) return leave(c->sticky);
-			unregister(i);
-			return leave(CUDA_SUCCESS);
-		}
-	return leave(defect("unregistered") ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
-}
-
 int cuMemHostGetFlags(unsigned *flags, uintptr_t p) {
 	ENTER_CONTEXT(c);
 	block *b = inside(HOST, p, 1);
-	if (!b || b->foreign) return leave(CUDA_ERROR_INVALID_VALUE);
+	if (!b) return leave(CUDA_ERROR_INVALID_VALUE);
 	*flags = defect("flags") ? 0 : 1;
 	return leave(CUDA_SUCCESS);
 }

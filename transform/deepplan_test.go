@@ -70,6 +70,19 @@ func TestFillIsAmongTheValuesOfDepth16(t *testing.T) {
 	}
 }
 
+func TestEveryStepOfDepth16HasItsOwnFill(t *testing.T) {
+	ds := arrays(t, dataset.Uint16, dataset.Shape{2, 1, 1}, dense.Bytes([]uint16{1000, 2000}))
+	wide := [2]int{1, 0}
+	list := []transform.Item{transform.Pad(wide, transform.Fill(7, 8)), transform.Compose(transform.Pad(wide), transform.RandomHorizontalFlip(1)),
+		transform.RandomOrder(transform.Pad(wide, transform.Fill(65535))), transform.CenterCrop([2]int{1, 9}, transform.Fill(7, 9)), transform.PILToTensor()}
+	want := []uint16{7, 65535, 0, 7, 1000, 7, 0, 65535, 7, 9, 65535, 0, 8, 2000, 8, 0, 65535, 9}
+	for _, steps := range [][]transform.Item{list, {transform.Views(1, list...)}} {
+		if got := deepValues[uint16](t, images(t, ds, append([]transform.Item{transform.Depth16(2)}, steps...)...), 0); !slices.Equal(got, want) {
+			t.Errorf("%v: got %v, want %v", steps, got, want)
+		}
+	}
+}
+
 func TestDepth16SaysWhatIsWrong(t *testing.T) {
 	bands := arrays(t, dataset.Uint16, dataset.Shape{12, 8, 8}, make([]byte, 12*8*8*2))
 	floats := arrays(t, dataset.Float32, dataset.Shape{8, 8}, make([]byte, 8*8*4))

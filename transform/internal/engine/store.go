@@ -292,8 +292,8 @@ type Output struct {
 	Blanks   bool   // PadTo was there
 
 	Deep   bool    // Depth16 was there; then these three count
-	Unit   bool    // ToTensor was there, or ToDtype with Scale
-	Scaled bool    // ToDtype with Scale was there: unit is a product
+	Unit   bool    // ToTensor was there, or ToDtype with Scaled
+	Scaled bool    // ToDtype with Scaled was there: unit is a product
 	Factor float64 // of Rescale; 0 without it
 	Cast   bool    // ToDtype was there
 

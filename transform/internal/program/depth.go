@@ -52,7 +52,7 @@ func (p *Program) deepRaw(f dataset.Field) (source.Raw, error) {
 	return r, nil
 }
 
-// outputs are those of the steps, and of all views and crops.
+// outputs are those of the steps, and of all views.
 func (p *Program) outputs() []*engine.Output {
 	all := []*engine.Output{&p.Output}
 	for _, v := range p.groups {

@@ -233,7 +233,7 @@ func forward(b *Block, samples []uint8, stride int, quant *Block) (last uint8) {
 	return last
 }
 
-// forwardLine transforms eight numbers that are step apart, by the method of idct.go. The sums
+// forwardLine transforms eight numbers that are step apart, by the method of the inverse DCT. The sums
 // are divided by 2^down, and the products by 2^13 more.
 func forwardLine(d []int32, step, down int) {
 	a0, a7 := d[0]+d[7*step], d[0]-d[7*step]

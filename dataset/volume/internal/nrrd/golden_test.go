@@ -99,9 +99,11 @@ func plain(h *array.Header, field string) (value any, compared bool) {
 	switch field {
 	case "space":
 		short := map[string]string{"LPS": "left-posterior-superior", "RAS": "right-anterior-superior", "LAS": "left-anterior-superior"}
-		return short[h.World], h.World != ""
+		return short[h.World], true
 	case "kinds":
 		return values(h.Axes, func(a array.Axis) any { return cmpName(a.Kind) }), true
+	case "spacings":
+		return values(h.Axes, func(a array.Axis) any { return a.Spacing }), true
 	case "space origin":
 		return values(h.Origin, func(x float64) any { return x }), true
 	case "space directions":
@@ -112,8 +114,7 @@ func plain(h *array.Header, field string) (value any, compared bool) {
 			return values(a.Direction, func(x float64) any { return x * a.Spacing })
 		}), true
 	}
-	text, ok := h.Attributes[field]
-	return strings.TrimSpace(text), ok
+	return strings.TrimSpace(h.Attributes[field]), slices.Contains([]string{"key", "a key", "DWMRI_b-value"}, field)
 }
 
 func values[T any](of []T, value func(T) any) []any {

@@ -2,7 +2,7 @@
 // their Readers. A [Loop] is one loop over some epochs: its workers begin batches, claim rows, place samples and help
 // with the batch that the loop waits for; [Loop.Next] gives the batches in order.
 //
-// It starts the goroutines of workers, one for every errand, such as the plan of an epoch, one that waits for workers
+// It starts the goroutines of workers, those of errands, such as the plan of an epoch, one that waits for workers
 // that a loop has left behind, and in [Team.Close] one for every Reader. It does not decide how many workers there are,
 // and delivers to nobody.
 //

@@ -286,3 +286,18 @@ func TestSamplesOfAStreamAreAwaited(t *testing.T) {
 		t.Errorf("got %d, %v, %v", have, ended, err)
 	}
 }
+
+func TestFieldsOfAnyDtypeAreFlipped(t *testing.T) {
+	ds, err := dataset.Tensors(dataset.Named("bool", dataset.TensorOf([]bool{true, false, false}, 1, 1, 1, 3)),
+		dataset.Named("complex64", dataset.TensorOf([]complex64{1, 2i, 3}, 1, 1, 1, 3)), dataset.Named("complex128", dataset.TensorOf([]complex128{1, 2i, 3}, 1, 1, 1, 3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), samples(t, ds, volume.ScanFields("bool", "complex64", "complex128"), volume.RandomFlip(1, -1)), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(s["bool"].Data(), s["complex64"].Data(), s["complex128"].Data()), "[false false true] [(3+0i) (0+2i) (1+0i)] [(3+0i) (0+2i) (1+0i)]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

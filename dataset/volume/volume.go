@@ -289,6 +289,10 @@ func every(dst, src []byte, size, at, step int) {
 		everyWord(dense.Values[uint32](dst), dense.Values[uint32](src), at, step)
 	case 8:
 		everyWord(dense.Values[uint64](dst), dense.Values[uint64](src), at, step)
+	default: // complex128
+		for ; len(dst) > 0; at, dst = at+step, dst[size:] {
+			copy(dst[:size], src[at*size:])
+		}
 	}
 }
 

@@ -295,11 +295,3 @@ func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
 		t.Errorf("got %v, want %v", log, want)
 	}
 }
-
-// quick is a fake whose samples take 5 µs.
-func quick(n int) *fake {
-	return &fake{n: n, place: func(context.Context, int, dataset.Slot) error {
-		time.Sleep(5 * time.Microsecond)
-		return nil
-	}}
-}

@@ -13,7 +13,6 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
-	"github.com/penstock-go/penstock/sampler"
 )
 
 // deaf is a fake whose sample stuck takes until hang is closed. It does not watch its
@@ -241,94 +240,3 @@ type muttering struct {
 }
 
 func (m muttering) Name(int) string { m.name(); return "" }
-
-// A rereading sampler calls again when a sample is drawn once more.
-type rereading struct {
-	drawn *atomic.Int32
-	again func()
-}
-
-func (r rereading) Epoch(int) sampler.Order { return r }
-func (r rereading) Len() int                { return 1 }
-
-func (r rereading) At(k int) int {
-	if r.drawn.Add(1) > 1 {
-		r.again()
-	}
-	return k
-}
-
-// TestTimeoutHoldsAfterASampleHasFailed too: the dataset is asked for its name.
-func TestTimeoutHoldsAfterASampleHasFailed(t *testing.T) {
-	for want, load := range map[string]func(hang func()) (dataset.Dataset, loader.Option){
-		"worker 0: naming a sample for 1s": func(hang func()) (dataset.Dataset, loader.Option) {
-			return muttering{failing(1, func(int) bool { return true }), hang}, loader.Option{}
-		},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			hang := make(chan struct{})
-			ds, option := load(func() { <-hang })
-			l := loadertest.New(t, ds, option, loader.Workers(1), loader.Timeout(time.Second))
-			begun := time.Now()
-			var last error
-			for _, err := range l.Epoch(t.Context(), 0) {
-				last = err
-			}
-			if took := time.Since(begun); last == nil || !strings.Contains(last.Error(), want) || took != time.Second {
-				t.Errorf("got %v after %v, want %s", last, took, want)
-			}
-			close(hang)
-		})
-	}
-}
-
-// TestTimeoutDoesNotWaitForANameThatHangsToo: it has to wait for the same lock, say.
-func TestTimeoutDoesNotWaitForANameThatHangsToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hang := make(chan struct{})
-		l := loadertest.New(t, muttering{deaf(1, 0, hang), func() { <-hang }}, loader.Workers(1), loader.Timeout(time.Second))
-		begun := time.Now()
-		var e *loader.TimeoutError
-		for _, err := range l.Epoch(t.Context(), 0) {
-			if !errors.As(err, &e) || !strings.HasSuffix(err.Error(), "; worker 0: sample 0 for 1s in stage read") {
-				t.Errorf("got %v, want the sample without its name", err)
-			}
-		}
-		if took := time.Since(begun); took != 2*time.Second {
-			t.Errorf("the loop ended after %v, want twice the Timeout", took)
-		}
-		close(hang)
-	})
-}
-
-// TestHookThatHangsIsNamed: a worker in a hook that does not return is left behind.
-func TestHookThatHangsIsNamed(t *testing.T) {
-	hang := make(chan struct{})
-	hooks := map[string]loader.Trace{
-		"SampleDone": {SampleDone: func(s loader.SampleInfo) {
-			if s.Index == 4 {
-				<-hang
-			}
-		}},
-	}
-	for name, hook := range hooks {
-		synctest.Test(t, func(t *testing.T) {
-			hang = make(chan struct{})
-			l := loadertest.New(t, &fake{n: 16}, loader.Workers(1), loader.BatchSize(2), loader.InFlight(2), loader.Timeout(time.Minute), loader.Observe(hook))
-			var last error
-			for _, err := range l.Epoch(t.Context(), 0) {
-				last = err
-				time.Sleep(time.Second)
-			}
-			var e *loader.TimeoutError
-			if !errors.As(last, &e) || !strings.Contains(last.Error(), "; worker 0: calling a hook for ") {
-				t.Errorf("%s: got %v", name, last)
-			}
-			close(hang)
-			synctest.Wait()
-			if got := len(collect(t, l, 0, 1)); got != 8 {
-				t.Errorf("%s: %d batches afterwards, want 8", name, got)
-			}
-		})
-	}
-}

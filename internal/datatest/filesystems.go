@@ -10,31 +10,6 @@ import (
 	"time"
 )
 
-// A CountedFS counts the calls of ReadAt of its files.
-type CountedFS struct {
-	fstest.MapFS
-	Reads int
-}
-
-// Open opens a file.
-func (c *CountedFS) Open(name string) (fs.File, error) {
-	f, err := c.MapFS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return countedFile{f, c}, nil
-}
-
-type countedFile struct {
-	fs.File
-	fsys *CountedFS
-}
-
-func (f countedFile) ReadAt(p []byte, offset int64) (int, error) {
-	f.fsys.Reads++
-	return f.File.(io.ReaderAt).ReadAt(p, offset)
-}
-
 // An OpenedFS counts how often its files are opened.
 type OpenedFS struct {
 	fs.FS

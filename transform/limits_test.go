@@ -156,3 +156,28 @@ func TestPlainImagesMayBeLarge(t *testing.T) {
 		}
 	}
 }
+
+// TestMaxPixelsCountsTheValuesOfDepth16 has images that would have too many between the passes of a resize, or as a result.
+func TestMaxPixelsCountsTheValuesOfDepth16(t *testing.T) {
+	high, alpha := image.NewGray16(image.Rect(0, 0, 1, 50_000)), image.NewNRGBA64(image.Rect(0, 0, 10, 10))
+	for _, c := range []struct {
+		m     image.Image
+		limit int
+		list  []Item
+	}{
+		{high, 10_000_000, []Item{Depth16(1), Resize([2]int{200, 200})}},
+		{alpha, 10_000, []Item{Depth16(4), Resize([2]int{50, 50})}},
+		{alpha, 10_000, []Item{Depth16(4), Pad(20)}},
+	} {
+		into := func(limit int) error {
+			_, _, _, err := compiled(t, append(c.list[:len(c.list):len(c.list)], ToTensor(), MaxPixels(limit), Ragged())...).Append(nil, Decoded(c.m))
+			return err
+		}
+		if err := into(c.limit); err != nil {
+			t.Errorf("%v: %v", c.list, err)
+		}
+		if err := into(c.limit - 1); err == nil || !strings.Contains(err.Error(), "see MaxPixels") {
+			t.Errorf("%v: got %v, want an error of MaxPixels", c.list, err)
+		}
+	}
+}

@@ -89,6 +89,9 @@ func (f *floatFrame) prepare(e *Engine) error {
 		return nil
 	}
 	w, h := v.Part.Dx(), need.Dy()
+	if err := e.Check(w, h); err != nil { // a high and narrow image becomes wide before it becomes low
+		return err
+	}
 	f.wide = raster.GrowFloats(f.wide, w*h*f.Channels())
 	f.mid, f.stride, f.layer = f.wide, w, w*h
 	for c := range f.Channels() {

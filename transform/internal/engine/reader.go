@@ -78,7 +78,7 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 	w, h := e.Size()
 	switch {
 	case l.Ragged:
-		if err := source.CheckSize(w, h, l.Limit); err != nil {
+		if err := e.Check(w, h); err != nil {
 			return err
 		}
 		o.W, o.H = w, h

@@ -58,6 +58,9 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, o options) (err error) {
+	if o.top < 1 {
+		return errors.New("-top: want 1 or more")
+	}
 	files, err := model.Find(o.model)
 	if err != nil {
 		return err

@@ -181,6 +181,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if want := "examples/onnx/install " + empty; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
+	if err := run(t.Context(), &bytes.Buffer{}, options{dir: "../images/photos", model: empty, batch: 1, top: -1}); err == nil || !strings.Contains(err.Error(), "-top") {
+		t.Errorf("-top -1: got %v", err)
+	}
 	installed(t)
 	for dir, says := range map[string]string{empty: "no file", filepath.Join(empty, "absent"): "no such file"} {
 		err := run(t.Context(), &bytes.Buffer{}, options{dir: dir, model: model.Folder(), batch: 1, top: 1})

@@ -48,8 +48,8 @@ func main() {
 	flag.IntVar(&o.pixels, "max-pixels", 50_000_000, "`pixels` of an image")
 	flag.IntVar(&o.threads, "threads", 0, "`threads` of the net; 0 is one for each processor")
 	flag.Parse()
-	if flag.NArg() > 0 || o.batch < 1 || o.queue < 1 {
-		log.Fatal("want flags alone, and -batch and -queue from 1 on: see -h")
+	if flag.NArg() > 0 || o.batch < 1 || o.queue < 1 || o.maxBytes < 1 {
+		log.Fatal("want flags alone, and -batch, -queue and -max-bytes from 1 on: see -h")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -32,8 +32,8 @@ import (
 // address of a load balancer.
 //
 // A loader reads from one replica, which differs from rank to rank: rendezvous hashing
-// chooses it. Where a request fails, the next replica is asked at once. When all have
-// failed, the client waits for a random time of up to 2^k·50 ms, but at most 10 s,
+// chooses it. Where a request fails, the next replica is asked at once, and the loader stays
+// with it until that fails. When all have failed, the client waits for a random time of up to 2^k·50 ms, but at most 10 s,
 // before it asks them for the k-th time. A batch depends on nothing but its number, so
 // a batch of another replica is the same. A replica that serves another plan is left
 // out, and so is one whose plan this program cannot read, such as that of a later version.

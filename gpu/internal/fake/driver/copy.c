@@ -60,7 +60,6 @@ static int run_direct(void *p, context *c) {
 static int upload(context *c, stream *s, uintptr_t dst, uintptr_t src, size_t n, int wait) {
 	if (n == 0) return leave(CUDA_SUCCESS);
 	if (!src || !reachable(c, dst, n)) return leave(CUDA_ERROR_INVALID_VALUE);
-	if (defect("leak-host")) leak(64);
 	int direct = pinned(src, n);
 	if (!direct) wait_stream(s);
 	if (c->sticky) return leave(c->sticky);

@@ -19,12 +19,6 @@ int every(int64_t *count, int64_t n) { return ++*count % n == 0; }
 // spoil changes the last of n bytes.
 void spoil(unsigned char *p, size_t n) { p[n - 1] ^= 1; }
 
-// leak takes n bytes of the host's memory for ever.
-void leak(size_t n) {
-	volatile char *lost = malloc(n);
-	for (size_t i = 0; lost && i < n; i++) lost[i] = 1;
-}
-
 // stop never returns.
 void stop(void) {
 	for (;;) pause();

@@ -132,7 +132,6 @@ void free_modules_of(context *c);
 int defect(const char *name);
 int every(int64_t *count, int64_t n);
 void spoil(unsigned char *p, size_t n);
-void leak(size_t n);
 void stop(void);
 void fake_speed(int64_t latency, int64_t jitter, int64_t bandwidth);
 

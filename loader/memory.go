@@ -26,7 +26,7 @@ func (Heap) Free([]byte) error { return nil }
 // Memory sets the Allocator of the batches' memory. The default is [Heap].
 func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
 
-// Poison, for tests, fills memory with bytes 0xFF when it is allocated and when its batch is over: floating-point
+// Poison fills memory, in tests, with bytes 0xFF when it is allocated and when its batch is over: floating-point
 // numbers are NaN then, and signed integers, the batch's indices and its offsets -1. So it shows that a tensor is used
 // after its loop body, without [Batch.Keep] or [Batch.Copy], and that a Reader leaves elements of its Slot unwritten.
 func Poison(on bool) Option { return Option{func(c *config) { c.poison = on }} }

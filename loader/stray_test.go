@@ -232,11 +232,3 @@ func TestTimeoutTellsOfOpenCloseAndHooks(t *testing.T) {
 		})
 	}
 }
-
-// A muttering dataset takes long to name a sample.
-type muttering struct {
-	*fake
-	name func()
-}
-
-func (m muttering) Name(int) string { m.name(); return "" }

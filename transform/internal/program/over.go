@@ -55,7 +55,7 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 // Alone is the field of the results for single images.
 func (p *Program) Alone() (dataset.Field, error) {
 	if len(p.groups) > 0 {
-		return dataset.Field{}, errors.New("Views: only for Images: here an image has one result")
+		return dataset.Field{}, fmt.Errorf("%s: only for Images: here an image has one result", Views.name)
 	}
 	if p.any() {
 		return dataset.Field{}, fmt.Errorf("%v: only for Images: here the image is alone", p.parts[0])

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -256,3 +257,92 @@ func (d *Device) Close() error {
 func (d *Device) String() string {
 	return fmt.Sprintf("%s (device %d, CUDA %d.%d)", d.name, d.cfg.ordinal, d.version/1000, d.version%1000/10)
 }
+
+// A thread makes driver calls, one after the other, on an operating system thread
+// that a context is bound to.
+type thread struct {
+	calls chan func()
+	ended chan struct{} // closed after the last call
+}
+
+// start starts a thread with the call begin. It ends when begin fails or calls is
+// closed. The operating system thread ends with it, because the goroutine stays
+// locked to it: no other goroutine may run on a thread that has a context.
+func start(begin func() error) (*thread, error) {
+	t := &thread{calls: make(chan func()), ended: make(chan struct{})}
+	begun := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer close(t.ended)
+		err := begin()
+		begun <- err
+		if err != nil {
+			return
+		}
+		for call := range t.calls {
+			call()
+		}
+	}()
+	if err := <-begun; err != nil {
+		<-t.ended
+		return nil, err
+	}
+	return t, nil
+}
+
+// do runs f on the thread and waits until it returns.
+func (t *thread) do(f func() error) error { return t.try(context.Background(), f) }
+
+// try is do with a context: if ctx is done before f has returned, try returns the
+// context's error. f may then run later. So it must not write to anything that other
+// goroutines access, unless that access is synchronized.
+func (t *thread) try(ctx context.Context, f func() error) error {
+	result := make(chan error, 1)
+	select {
+	case t.calls <- func() { result <- f() }:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// end ends the thread after the calls before it.
+func (t *thread) end() {
+	close(t.calls)
+	<-t.ended
+}
+
+// hints are the usual causes of an error when the driver starts, by its code.
+// Source: CUresult, and the deployment guides of NVIDIA's drivers.
+var hints = map[int]string{
+	2:   "has another process taken the device's memory?",
+	34:  "the file is the stub library of a CUDA toolkit, which is only for linking: keep its folder out of LD_LIBRARY_PATH",
+	46:  "another process has exclusive use of the device: see its compute mode in nvidia-smi",
+	304: "does this user have permission to open /dev/nvidia0, /dev/nvidiactl and /dev/nvidia-uvm?",
+	802: "on a machine with NVSwitch: is nvidia-fabricmanager running, in the same version as the driver?",
+	803: "the NVIDIA kernel module and libcuda have different versions: after an update, reload the module or restart the machine",
+	804: "the library path has a libcuda for forward compatibility, which this device does not support: remove cuda-compat",
+	999: "is the kernel module nvidia_uvm loaded (nvidia-modprobe -u), and does this user have permission to open /dev/nvidia-uvm?",
+}
+
+// hinted adds the hint for the error's code, if there is one.
+func hinted(err error) error {
+	var d *DriverError
+	if errors.As(err, &d) && hints[d.Code] != "" {
+		return hintError{err, hints[d.Code]}
+	}
+	return err
+}
+
+type hintError struct {
+	error
+	hint string
+}
+
+func (e hintError) Error() string { return e.error.Error() + " (" + e.hint + ")" }
+func (e hintError) Unwrap() error { return e.error }

@@ -3,12 +3,14 @@ package serve
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A lane is a loop over the batches of a share. It makes them in order, a few ahead of
@@ -214,4 +216,237 @@ func (m *made) passing() bool {
 func persists(err error) bool {
 	var e interface{ Persistent() bool }
 	return errors.As(err, &e) && e.Persistent()
+}
+
+// main is the lane's goroutine.
+func (l *lane) main() {
+	defer l.p.remove(l)
+	err := errGoexit // unless the sampler and the hooks return
+	defer func() { l.fail(err) }()
+	err = l.p.work(l)
+}
+
+// work makes loops of a loader until the lane is closed.
+func (l *lane) work() (err error) {
+	var losses losses
+	ld, err := loader.New(l.p.s.ds, append(l.p.s.loader(l.share), losses.observe())...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ld.Close()) }()
+	for {
+		ctx, a, ok := l.started()
+		if !ok {
+			return nil
+		}
+		losses.forget()
+		l.loop(ctx, ld, a, &losses)
+		l.ended()
+	}
+}
+
+// fail closes the lane.
+func (l *lane) fail(err error) {
+	l.p.mu.Lock()
+	l.closing, l.running, l.err = true, false, err
+	drop := l.window
+	l.window = nil
+	l.broadcast()
+	l.p.mu.Unlock()
+	release(drop)
+}
+
+// started waits until the loop must begin. ctx is done when it must end.
+func (l *lane) started() (ctx context.Context, a address, ok bool) {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	for l.starts == nil {
+		if !l.wait() {
+			return nil, a, false
+		}
+	}
+	a, l.starts = *l.starts, nil
+	ctx, l.stop = context.WithCancel(l.ctx)
+	return ctx, a, l.ctx.Err() == nil
+}
+
+// wait unlocks the mutex until something changes. It reports false if the lane is closed.
+func (l *lane) wait() bool {
+	changed := l.changed
+	l.p.mu.Unlock()
+	defer l.p.mu.Lock()
+	select {
+	case <-changed:
+		return true
+	case <-l.ctx.Done():
+		return false
+	}
+}
+
+// ended notes that the loop is over.
+func (l *lane) ended() {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	l.stop()
+	l.stop = nil
+	if l.starts == nil {
+		l.running = false
+		l.broadcast()
+	}
+}
+
+// loop makes batches from a on.
+func (l *lane) loop(ctx context.Context, ld *loader.Loader, a address, losses *losses) {
+	rest, err := l.p.s.rests.of(ctx, l.share, a.epoch, a.draw)
+	if err != nil {
+		l.publish(ctx, &made{at: a, err: err}, a, 0)
+		return
+	}
+	r := &run{l: l, ctx: ctx, losses: losses, begun: a, first: rest.Number, next: a, count: rest.Batches,
+		until: a.epoch + min(epochs, math.MaxInt-a.epoch)}
+	from := ld.Position(a.epoch)
+	from.Draw = min(a.draw+a.number*rest.Step, rest.End)
+	for b, err := range ld.From(ctx, from, r.until) {
+		if ctx.Err() != nil || !r.take(b, err) {
+			return
+		}
+	}
+	for ctx.Err() == nil && r.give(&made{}) { // Skip has left no samples of any that remain
+	}
+}
+
+// publish adds a batch to the window, and waits until the next one is wanted.
+func (l *lane) publish(ctx context.Context, m *made, next address, count int) bool {
+	m.share = l.share
+	l.p.mu.Lock()
+	if l.starts != nil || l.closing {
+		l.p.mu.Unlock()
+		release([]*made{m})
+		return false
+	}
+	m.seq = l.published
+	l.published++
+	l.next, l.count = next, count
+	l.window = append(l.window, m)
+	drop := l.shrink()
+	l.broadcast()
+	l.p.mu.Unlock()
+	release(drop)
+
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	for l.published > l.wanted { // not if the loop must begin again
+		if !l.wait() {
+			return false
+		}
+	}
+	return l.starts == nil && ctx.Err() == nil
+}
+
+// rests remembers what remains of epochs.
+type rests struct {
+	s     *Server
+	turns chan struct{} // a token for each epoch that is being planned
+
+	mu     sync.Mutex // not held while an epoch is planned
+	m      map[restKey]*planning
+	closed bool
+	group  sync.WaitGroup // of those that are being planned
+}
+
+type restKey struct {
+	share
+	epoch, draw int
+}
+
+// A planning is the plan of an epoch, for all requests that need it.
+type planning struct {
+	done chan struct{} // closed when the rest is set
+	rest plan.Rest
+	err  error
+}
+
+// errGoexit is the error of what a sampler or a hook has ended by runtime.Goexit.
+var errGoexit = errors.New("runtime.Goexit was called")
+
+// most is the number of entries that rests keeps.
+const most = 1024
+
+// planned is how many epochs are planned at once. Every rank asks when an epoch begins, and the
+// plan of a batch sampler may be large.
+const planned = 4
+
+// of is what remains of an epoch after a draw. A sampler may plan for long, and cannot be stopped:
+// then only those wait who need this epoch, and another one if as many as planned take as long. They
+// wait until ctx is done.
+func (r *rests) of(ctx context.Context, of share, epoch, draw int) (plan.Rest, error) {
+	key := restKey{of, epoch, draw}
+	r.mu.Lock()
+	p := r.m[key]
+	r.mu.Unlock()
+	if p == nil {
+		select {
+		case r.turns <- struct{}{}:
+			p = r.begin(key)
+		case <-ctx.Done():
+			return plan.Rest{}, ctx.Err()
+		}
+	}
+	select {
+	case <-p.done:
+		return p.rest, p.err
+	case <-ctx.Done():
+		return plan.Rest{}, ctx.Err()
+	}
+}
+
+// begin plans an epoch, and gives back the turn after it, unless another request has begun to.
+func (r *rests) begin(key restKey) *planning {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.m[key]
+	switch {
+	case p == nil && !r.closed:
+		if len(r.m) >= most || r.m == nil {
+			r.m = make(map[restKey]*planning)
+		}
+		p = &planning{done: make(chan struct{}), err: errGoexit} // unless the sampler returns
+		r.m[key] = p
+		r.group.Go(func() { r.plan(key, p) })
+		return p
+	case p == nil:
+		p = &planning{done: make(chan struct{}), err: errClosed}
+		close(p.done)
+	}
+	<-r.turns
+	return p
+}
+
+// plan computes the rest of an epoch. The next request tries again after an error.
+func (r *rests) plan(key restKey, p *planning) {
+	defer func() {
+		<-r.turns
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if p.err != nil && r.m[key] == p {
+			delete(r.m, key)
+		}
+		close(p.done)
+	}()
+	of, err := r.s.outline(key.share)
+	if err != nil {
+		p.err = err
+		return
+	}
+	from := of.Plans.Position(key.epoch)
+	from.Draw = key.draw
+	p.rest, p.err = of.Plans.Rest(context.Background(), from)
+}
+
+// close waits for the epochs that are being planned.
+func (r *rests) close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.group.Wait()
 }

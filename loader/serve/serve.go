@@ -63,15 +63,21 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -218,4 +224,240 @@ func (s *Server) Close() error {
 		s.rests.close()
 	})
 	return err
+}
+
+// A run is a loop of a lane. It publishes every batch from where it begins, in order, also
+// those without samples, which the loader does not deliver.
+type run struct {
+	l      *lane
+	ctx    context.Context
+	losses *losses
+	begun  address
+	first  int     // the loader's number of the batch that the lane counts as 0 in the first epoch
+	next   address // of the batch that is published next; after the last one of an epoch its number is count
+	count  int     // batches of its epoch, from its draw on
+	until  int     // the epoch before which the run ends
+}
+
+// epochs is how many epochs a run lasts at most. The next one begins with a gap.
+const epochs = 64
+
+// take publishes what the loader has delivered, after batches without samples that come before
+// it. It reports whether the run goes on.
+func (r *run) take(b *loader.Batch, err error) bool {
+	at := r.place(b, err)
+	for r.next.before(at) { // Skip has left no samples of these
+		if !r.give(&made{}) {
+			return false
+		}
+	}
+	if err == nil && at != r.next {
+		err = fmt.Errorf("the sampler's orders disagree: %v comes in the place of batch %d of epoch %d", b, r.next.number, r.next.epoch)
+	}
+	if err != nil {
+		r.give(&made{err: err})
+		return false
+	}
+	return r.give(&made{batch: b, keep: b.Keep, drop: b.Keep()})
+}
+
+// place is the address of what the loader has delivered. Errors of no sample have that of the
+// next batch.
+func (r *run) place(b *loader.Batch, err error) address {
+	epoch, number := 0, 0
+	if err == nil {
+		epoch, number = b.Epoch(), b.Number()
+	} else if e, ok := errors.AsType[*loader.SampleError](err); ok {
+		epoch, number = e.Epoch, e.Batch
+	} else {
+		return r.next
+	}
+	if epoch == r.begun.epoch {
+		return address{epoch, r.begun.draw, number - r.first}
+	}
+	return address{epoch, 0, number}
+}
+
+// give publishes m as the next batch. It reports whether there is one after it.
+func (r *run) give(m *made) bool {
+	number := r.next.number
+	if r.next.epoch == r.begun.epoch {
+		number += r.first
+	}
+	m.at, m.dropped = r.next, r.losses.take(r.next.epoch, number)
+	r.next.number++
+	return r.l.publish(r.ctx, m, r.next, r.count) && r.plan()
+}
+
+// plan goes on to the next epoch if this one is over. It reports whether the run makes a batch of
+// it. Planning may take long, so it begins when the last batch of this one can be sent.
+func (r *run) plan() bool {
+	for r.next.number >= r.count {
+		r.next = address{epoch: r.next.epoch + 1}
+		if r.next.epoch >= r.until {
+			return false
+		}
+		rest, err := r.l.p.s.rests.of(r.ctx, r.l.share, r.next.epoch, 0)
+		if err != nil {
+			return false
+		}
+		r.count = rest.Batches
+	}
+	return true
+}
+
+// absolute matches a URL, or an absolute path with what comes before it.
+var absolute = regexp.MustCompile(`\w+://[^\s"]+|(^|[\s"'(\[{<=:,])((?:/|\\\\|[A-Za-z]:[/\\])[^\s"'()\[\]{}<>=:,;]+)`)
+
+// public is the text of an error for clients, in one line. Of a path of this machine it has only the
+// last element, and of a panic no stack. The log has all of it.
+func public(err error) string {
+	text := err.Error()
+	var paths []string
+	walk(err, func(err error) {
+		switch e := err.(type) {
+		case *dataset.PanicError:
+			text = strings.ReplaceAll(text, "\n\n"+string(e.Stack), "")
+		case *loader.SampleError:
+			paths = append(paths, e.Name)
+		case *fs.PathError:
+			paths = append(paths, e.Path)
+		case *os.LinkError:
+			paths = append(paths, e.Old, e.New)
+		}
+	})
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may begin with another
+	for _, p := range paths {
+		text = strings.ReplaceAll(text, p, last(p))
+	}
+	return figures.OneLine(absolute.ReplaceAllStringFunc(text, func(match string) string {
+		parts := absolute.FindStringSubmatch(match)
+		if parts[2] == "" {
+			return match
+		}
+		return parts[1] + last(parts[2])
+	}))
+}
+
+// walk calls see for an error and all that it wraps.
+func walk(err error, see func(error)) {
+	see(err)
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			walk(inner, see)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			walk(inner, see)
+		}
+	}
+}
+
+// rooted matches the beginning of an absolute path.
+var rooted = regexp.MustCompile(`^(/|\\\\|[A-Za-z]:[/\\])`)
+
+// last is the last element of an absolute path. Other names stay as they are.
+func last(name string) string {
+	if !rooted.MatchString(name) {
+		return name
+	}
+	name = strings.TrimRight(name, `/\`)
+	return name[strings.LastIndexAny(name, `/\`)+1:]
+}
+
+// losses are how many samples of each batch of a loop could not be placed.
+type losses struct {
+	mu sync.Mutex
+	m  map[ordinal]int
+}
+
+// An ordinal is the number that a loader gives a batch.
+type ordinal struct{ epoch, number int }
+
+// observe counts the samples that a loader cannot place. A batch is complete after that.
+func (l *losses) observe() loader.Option {
+	return loader.Observe(loader.Trace{SampleFailed: func(e *loader.SampleError) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.m == nil {
+			l.m = make(map[ordinal]int)
+		}
+		l.m[ordinal{e.Epoch, e.Batch}]++
+	}})
+}
+
+// take is the number of a batch, which is not needed again.
+func (l *losses) take(epoch, number int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := ordinal{epoch, number}
+	n := l.m[at]
+	delete(l.m, at)
+	return n
+}
+
+// forget forgets batches that a loop has begun and not delivered.
+func (l *losses) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.m)
+}
+
+// told logs why requests fail. Trainers ask again, so it logs a reason once in a while.
+type told struct {
+	mu   sync.Mutex
+	last map[string]time.Time // by reason
+}
+
+const (
+	again       = time.Minute // after which a reason is logged again
+	mostReasons = 64          // that are logged in that time
+)
+
+// tell logs why a request fails, if that is the service's fault. A service that has too much to
+// do, or ends, says so in its metrics alone.
+func (s *Server) tell(status int, err error) {
+	busy := errors.Is(err, errBusy) || errors.Is(err, errFull) || errors.Is(err, errClosed)
+	if status < http.StatusInternalServerError || busy || !s.told.due(fmt.Sprint(status, reason(err)), time.Now()) {
+		return
+	}
+	log, message := s.cfg.log.Error, "batches cannot be made"
+	switch {
+	case status == http.StatusServiceUnavailable:
+		log, message = s.cfg.log.Warn, "batches cannot be made now, trainers are told to try again"
+	case persists(err):
+		message = "batches cannot be made until the service is started again"
+	}
+	log(message, "status", status, "err", err)
+}
+
+// due reports whether a reason is to be logged now, and notes that it was.
+func (t *told) due(reason string, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for r, at := range t.last {
+		if now.Sub(at) >= again {
+			delete(t.last, r)
+		}
+	}
+	if _, ok := t.last[reason]; ok || len(t.last) >= mostReasons {
+		return false
+	}
+	if t.last == nil {
+		t.last = make(map[string]time.Time)
+	}
+	t.last[reason] = now
+	return true
+}
+
+// reason is the text of the innermost error, which names no sample.
+func reason(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err.Error()
+		}
+		err = inner
+	}
 }

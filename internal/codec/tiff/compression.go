@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"math/bits"
 
 	"golang.org/x/image/ccitt"
 
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/codec/jpeg"
 	"github.com/penstock-go/penstock/internal/inflate"
 )
 
@@ -302,4 +304,164 @@ func (t *lzw) write(dst []byte, at, code, next, last, lastLength int) (int, erro
 		return lastLength + 1, nil
 	}
 	return 0, errLZW
+}
+
+// decodeChunk writes the part of chunk i that the target needs. The chunk's first
+// pixel is at.
+func (d *Decoder) decodeChunk(to *target, i int, at image.Point) error {
+	p := &d.stored
+	part := image.Rect(0, 0, p.chunkW, p.rows(i)).Add(at).Intersect(to.window)
+	if p.compression == newJPEG {
+		return d.decodeJPEG(to, i, at, part)
+	}
+	chunk, err := d.samplesOf(i)
+	if err != nil {
+		return err
+	}
+	n := p.rowBytes()
+	if p.planes && p.bands > 1 {
+		d.row = grow(d.row, p.chunkW*p.bands*(p.bits/8))
+	}
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		row := chunk[(y-at.Y)*n:]
+		if p.planes && p.bands > 1 {
+			d.interleave(row, p.chunkBytes(i), part.Min.X-at.X, part.Max.X-at.X)
+			row = d.row
+		}
+		pixels := d.pixels(to, part, y)
+		d.convert(pixels, row, part.Min.X-at.X)
+		to.turn(part.Min.X, y, pixels)
+	}
+	return nil
+}
+
+// pixels is where the pixels of row y of a part are to be written: in the target, or
+// in memory from which turn copies them.
+func (d *Decoder) pixels(to *target, part image.Rectangle, y int) []byte {
+	n := 4 * part.Dx()
+	if to.right == 4 {
+		return to.dst[to.offset(part.Min.X, y):][:n]
+	}
+	d.turned = grow(d.turned, n)
+	return d.turned
+}
+
+// samplesOf returns the samples of chunk i, one plane after the other.
+func (d *Decoder) samplesOf(i int) ([]byte, error) {
+	p := &d.stored
+	size := p.chunkBytes(i)
+	if p.compression == none && !p.planes {
+		from, to, err := p.extent(d.data, 0, i)
+		return d.data[from:to], err
+	}
+	d.chunk = grow(d.chunk, size*p.parts())
+	for plane := range p.parts() {
+		src, err := d.compressedChunk(plane, i)
+		if err != nil {
+			return nil, err
+		}
+		dst := d.chunk[plane*size:][:size]
+		if p.compression == none {
+			copy(dst, src)
+			continue
+		}
+		if err := d.decompress(dst, src); err != nil {
+			return nil, err
+		}
+	}
+	return d.chunk, nil
+}
+
+// A compressed byte takes byteSteps of the budget, because the slowest bytes are those of tables.
+// A pixel justifies pixelSteps.
+const byteSteps, pixelSteps = 16, 8
+
+// compressedChunk is chunk i of a plane as it is in the file. Chunks may share their bytes: the
+// budget has enough for all bytes of the file four times, and more for the pixels.
+func (d *Decoder) compressedChunk(plane, i int) ([]byte, error) {
+	p := &d.stored
+	from, to, err := p.extent(d.data, plane, i)
+	if err != nil {
+		return nil, err
+	}
+	d.budget.Grant(0, pixelSteps*int64(p.chunkW)*int64(p.rows(i)))
+	if p.compression != none {
+		err = d.budget.Work(byteSteps * int64(to-from+len(p.tables)))
+	}
+	return d.data[from:to], err
+}
+
+// interleave copies a row's samples from planes into d.row, pixel by pixel. The planes
+// are size bytes apart. It copies pixels from to to-1.
+func (d *Decoder) interleave(planes []byte, size, from, to int) {
+	p := &d.stored
+	n := p.bits / 8
+	for b := range p.bands {
+		src := planes[b*size:]
+		for x := from; x < to; x++ {
+			copy(d.row[(x*p.bands+b)*n:][:n], src[x*n:])
+		}
+	}
+}
+
+// decodeJPEG is decodeChunk for chunks that are JPEG files. Their tables may be in the
+// directory.
+func (d *Decoder) decodeJPEG(to *target, i int, at image.Point, part image.Rectangle) error {
+	window := part.Sub(at)
+	n := 4 * part.Dx()
+	d.chunk = grow(d.chunk, n*part.Dy())
+	file, err := d.compressedChunk(0, i)
+	if err != nil {
+		return err
+	}
+	if err := d.jpegHeader(file, i); err != nil {
+		return err
+	}
+	if err := d.jpeg.Decode(d.chunk, n, window); err != nil {
+		return err
+	}
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		row := d.chunk[(y-part.Min.Y)*n:]
+		pixels := d.pixels(to, part, y)
+		d.convertJPEG(pixels, row)
+		to.turn(part.Min.X, y, pixels)
+	}
+	return nil
+}
+
+// jpegHeader reads and checks the header of the JPEG file in chunk i of a plane.
+func (d *Decoder) jpegHeader(file []byte, i int) error {
+	p := &d.stored
+	d.jpeg.MaxPixels, d.jpeg.Budget = d.MaxPixels, &d.budget
+	d.jpeg.Tables = p.tables
+	d.jpeg.Colours = jpeg.AsStored
+	if p.photometric == ycbcrPhoto {
+		d.jpeg.Colours = jpeg.AsYCbCr
+	}
+	c, err := d.jpeg.Header(file)
+	if err != nil {
+		return err
+	}
+	if c.Width != p.chunkW || c.Height != p.rows(i) && (p.tiled || c.Height < p.rows(i) || i < p.down-1) {
+		return fmt.Errorf("JPEG of %d×%d pixels in a %s of %d×%d", c.Width, c.Height, p.chunkName(), p.chunkW, p.rows(i))
+	}
+	if c.Components != p.samples {
+		return fmt.Errorf("JPEG of %d components for %d samples", c.Components, p.samples)
+	}
+	return nil
+}
+
+// convertJPEG makes pixels from the JPEG decoder's output, which has 4 bytes per pixel.
+func (d *Decoder) convertJPEG(dst, src []byte) {
+	p := &d.stored
+	switch p.kind {
+	case indices:
+		for i := 0; i < len(dst); i += 4 {
+			put(dst[i:], d.palette[src[i]])
+		}
+	case gray8:
+		convertGray(dst, src, 4, p.invert)
+	default:
+		convertColours(dst, src, 4, 1, 0, p.alpha)
+	}
 }

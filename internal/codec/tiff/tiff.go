@@ -16,6 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"math"
+	"slices"
 
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
@@ -162,4 +164,250 @@ func grow[T any](s []T, n int) []T {
 
 func unsupported(format string, args ...any) error {
 	return fmt.Errorf("TIFF with "+format+", which penstock does not read: %w", append(args, errors.ErrUnsupported)...)
+}
+
+// A storedImage describes how the image is stored, by the file's directory.
+type storedImage struct {
+	w, h        int // before rotation
+	orientation int
+	compression compression
+	photometric int
+	kind        kind
+	asStored    bool // samples are wanted as they are stored
+	bits        int  // per sample
+	samples     int  // per pixel, as stored
+	bands       int  // how many of them are needed, from the first on
+	alpha       bool // the fourth sample is alpha, and the others are premultiplied
+	planes      bool // samples are stored in planes, one per band
+	reversed    bool // the first bit of a byte is the lowest
+	high        bool // the first byte of a number is the highest
+	invert      bool // grey, and 0 is white
+	predictor   int
+
+	codecs []Codec
+	codec  func(dst, src []byte) error // if compression is added
+
+	chunkW, chunkH int // of a strip or tile
+	tiled          bool
+	across, down   int // chunks of a plane
+	offsets        values
+	counts         values
+	tables         []byte // the JPEG tables of all chunks
+
+	rooms [3]few // memory for the values of three fields
+}
+
+// A kind is how samples become colours.
+type kind uint8
+
+const (
+	indices kind = iota // indices into a palette, or grey levels, of 1 to 8 bits
+	gray8               // may have other samples after it
+	gray16
+	signed16
+	signed32
+	float32s
+	colours8
+	colours16
+)
+
+// The values of the photometric field that Pillow knows.
+const (
+	whiteIsZero = 0
+	blackIsZero = 1
+	rgb         = 2
+	paletted    = 3
+	separated   = 5
+	ycbcrPhoto  = 6
+)
+
+func (p *storedImage) read(d *directory) (err error) {
+	must := func(t tag, byDefault int) (v int) {
+		if err == nil {
+			v, err = d.uint(t, byDefault)
+		}
+		return v
+	}
+	p.w = must(imageWidth, -1)
+	p.h = must(imageLength, -1)
+	p.compression = compression(must(compressionTag, 1))
+	if i := slices.IndexFunc(p.codecs, func(c Codec) bool { return c.Code == int(p.compression) }); i >= 0 {
+		p.compression, p.codec = added, p.codecs[i].Decompress
+	}
+	p.photometric = must(photometricTag, 0)
+	p.predictor = must(predictorTag, 1)
+	planar := must(planarConfig, 1)
+	fill := must(fillOrder, 1)
+	if err == nil {
+		err = p.compression.check()
+	}
+	if err != nil {
+		return err
+	}
+	if p.w < 1 || p.h < 1 || max(p.w, p.h) > longest {
+		return fmt.Errorf("%d×%d pixels", p.w, p.h)
+	}
+	if planar != 1 && planar != 2 {
+		return fmt.Errorf("planar configuration %d", planar)
+	}
+	if fax := p.compression == fax3 || p.compression == fax4; fill != 1 && (fill != 2 || !fax) {
+		return unsupported("fill order %d", fill)
+	}
+	p.reversed = fill == 2
+	p.high = d.order.String() == "BigEndian"
+	if p.orientation, err = readOrientation(d); err != nil {
+		return err
+	}
+	if err := p.readSamples(d, planar == 2); err != nil {
+		return err
+	}
+	if err := p.readChunks(d); err != nil {
+		return err
+	}
+	return p.compression.read(p, d)
+}
+
+// longest is the limit of pixels in a row or column.
+const longest = 1 << 24
+
+// readColours sets the palette. Its colours are the upper 8 bits of the field's
+// values. Without a palette in the file they are grey levels.
+func (d *Decoder) readColours(dir *directory) error {
+	p := &d.stored
+	d.palette = [256][3]uint8{}
+	if p.photometric != paletted {
+		top := 1<<p.bits - 1
+		for i := range top + 1 {
+			v := uint8(i * 255 / top)
+			if p.invert {
+				v = 255 - v
+			}
+			d.palette[i] = [3]uint8{v, v, v}
+		}
+		return nil
+	}
+	v, err := dir.uints(colorMap)
+	if err != nil {
+		return err
+	}
+	n := v.len() / 3
+	if n == 0 || n > 256 {
+		return fmt.Errorf("palette of %d values", v.len())
+	}
+	for i := range n {
+		for c := range 3 {
+			d.palette[i][c] = uint8(v.uint(c*n+i) >> 8)
+		}
+	}
+	return nil
+}
+
+// A few is memory for the first values of a field.
+type few [8]int
+
+// ints returns the first values of a field, in the given memory.
+func (v values) ints(room *few) []int {
+	out := room[:min(v.len(), len(room))]
+	for i := range out {
+		out[i] = int(min(v.uint(i), 1<<16))
+	}
+	return out
+}
+
+// alike reports whether all values are equal to v.
+func alike(values []int, v int) bool {
+	return !slices.ContainsFunc(values, func(x int) bool { return x != v })
+}
+
+// An orientation is how a stored image is rotated and mirrored before it is shown, 1
+// to 8 as in TIFF 6.0. Any other value means 1.
+type orientation int
+
+// swaps reports whether rows become columns, mirrored whether left and right of the
+// stored image are exchanged, and upended whether its top and bottom are.
+func (o orientation) swaps() bool    { return o >= 5 }
+func (o orientation) mirrored() bool { return o == 2 || o == 3 || o == 7 || o == 8 }
+func (o orientation) upended() bool  { return o == 3 || o == 4 || o == 6 || o == 7 }
+
+// size is the size of the rotated image.
+func (o orientation) size(w, h int) (int, int) {
+	if o.swaps() {
+		return h, w
+	}
+	return w, h
+}
+
+// readOrientation returns the orientation of the field or, if that is missing, of the
+// XMP data, as Pillow does. Without either it is 1.
+func readOrientation(d *directory) (int, error) {
+	v, err := d.field(orientationTag)
+	switch {
+	case err != nil:
+		return 0, err
+	case v.kind == 0:
+	case v.isInteger():
+		return valid(int(v.uint(0) & math.MaxUint16)), nil
+	default:
+		return 1, nil
+	}
+	xmp, err := d.field(xmpTag)
+	if err != nil {
+		return 0, err
+	}
+	return valid(jpeg.Orientation(nil, xmp.data)), nil
+}
+
+func valid(o int) int {
+	if o < 1 || o > 8 {
+		return 1
+	}
+	return o
+}
+
+// A target is where the pixels of a stored image go.
+type target struct {
+	window      image.Rectangle // of the stored image
+	dst         []byte
+	at          int // index in dst of the window's first pixel
+	right, down int // from a pixel to its neighbours in the stored image
+}
+
+// target is the target of a window of the rotated image, which has w×h pixels. Pixels are
+// step elements apart and rows stride. The caller sets dst.
+func (o orientation) target(step, stride int, window image.Rectangle, w, h int) target {
+	t := target{window: window, right: step, down: stride}
+	if o.swaps() {
+		t.window = image.Rect(window.Min.Y, window.Min.X, window.Max.Y, window.Max.X)
+		t.right, t.down = t.down, t.right
+		w, h = h, w
+	}
+	if o.mirrored() {
+		t.window.Min.X, t.window.Max.X = w-t.window.Max.X, w-t.window.Min.X
+		t.at += (t.window.Dx() - 1) * t.right
+		t.right = -t.right
+	}
+	if o.upended() {
+		t.window.Min.Y, t.window.Max.Y = h-t.window.Max.Y, h-t.window.Min.Y
+		t.at += (t.window.Dy() - 1) * t.down
+		t.down = -t.down
+	}
+	return t
+}
+
+// offset is the index in dst of pixel (x, y) of the stored image.
+func (t *target) offset(x, y int) int {
+	return t.at + (x-t.window.Min.X)*t.right + (y-t.window.Min.Y)*t.down
+}
+
+// turn copies pixels of a row of the stored image, from (x, y) on, to the target. If a
+// row goes to the target from left to right, its pixels are there already.
+func (t *target) turn(x, y int, pixels []byte) {
+	if t.right == 4 {
+		return
+	}
+	at := t.offset(x, y)
+	for i := 0; i < len(pixels); i += 4 {
+		copy(t.dst[at:at+4], pixels[i:i+4])
+		at += t.right
+	}
 }

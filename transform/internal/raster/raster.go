@@ -5,11 +5,13 @@
 package raster
 
 import (
+	"fmt"
 	"image"
 	"math"
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 )
 
@@ -296,4 +298,18 @@ func (f Fill) Of(c int) float32 {
 		return 0
 	}
 	return (*f.Values)[c%len(*f.Values)]
+}
+
+// MaxChannels is the limit of channels.
+const MaxChannels = 4096
+
+// Describe is what steps must keep.
+func (m *Planes) Describe() string {
+	return fmt.Sprintf("%s of %s in %d values of %s",
+		figures.Count(m.Channels, "channel", "channels"), figures.Pixels(m.Width, m.Height), len(m.Pix), m.Dtype.String())
+}
+
+// Describe is what steps must keep.
+func (m *Image) Describe() string {
+	return fmt.Sprintf("%s in %d bytes", figures.Pixels(m.Width, m.Height), len(m.Pix))
 }

@@ -447,7 +447,7 @@ class Images(unittest.TestCase):
         root = self.folder("truncated.jpg")
         for wrong, kind, message in (
             ({"dtype": "int3"}, ValueError, "dtype='int3': want .*bfloat16 or uint8"), ({"uneven": "?"}, ValueError, "uneven='?.': want pad, drop"),
-            ({"on_error": "?"}, ValueError, "on_error='?.': want stop, skip"), ({"batch_size": 0}, ValueError, "batch_size=0: want 1 or more"),
+            ({"on_error": "?"}, ValueError, "on_error='?.': want stop or skip"), ({"batch_size": 0}, ValueError, "batch_size=0: want 1 or more"),
             ({"batch_size": 2.5}, TypeError, "batch_size=2.5: want an integer"), ({"shuffle": "yes"}, TypeError, "shuffle='yes': want True or False"),
             ({"rank": 3}, ValueError, "rank=3: want less than num_replicas=1"), ({"bach_size": 3}, TypeError, "no argument 'bach_size'"),
             ({"transform": len}, TypeError, "no argument 'transform': .*program in Go"), ({"sampler": []}, TypeError, "no argument 'sampler': .*shuffle="),

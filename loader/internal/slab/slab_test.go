@@ -156,3 +156,37 @@ func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 		t.Errorf("room for a fifth batch of 600 MiB: %v, want %v", got, want)
 	}
 }
+
+// full gives memory full of ones.
+type full struct{ Heap }
+
+func (f full) Alloc(n int) ([]byte, error) {
+	b, err := f.Heap.Alloc(n)
+	for i := range b {
+		b[i] = 1
+	}
+	return b, err
+}
+
+// TestTouchWritesToEveryPage of the slabs that are free, and to nothing else.
+func TestTouchWritesToEveryPage(t *testing.T) {
+	p := NewPool(Config{Spec: dataset.Spec{{Name: "x", Dtype: dataset.Uint8, Shape: dataset.Shape{10_000}}}, Memory: full{}}, 3)
+	var slabs []*Slab
+	for range 4 {
+		if err := p.Add(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taken := p.Take()
+	p.Touch(2)
+	for range 3 {
+		slabs = append(slabs, p.Take())
+	}
+	for i, s := range append(slabs, taken) {
+		for page := 0; page < len(s.block); page += 4096 {
+			if written := s.block[page] == 0; written != (s != taken) {
+				t.Errorf("slab %d, byte %d: written to: %v", i, page, written)
+			}
+		}
+	}
+}

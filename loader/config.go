@@ -23,18 +23,16 @@ type config struct {
 	workers   int
 	auto      bool // whether workers is only the number to begin with
 	inFlight  int
-	memory    Allocator
-	poison    bool
-	budget    int // bytes of all batches; without Budget it does not bind InFlight
 	help      bool
 	unordered bool
 	timeout   time.Duration
 	collate   []dataset.BatchStep
 	service   assemble.Service // nil if the dataset is none
+	skip      bool             // whether samples that fail are left out
+	limit     int              // how many may fail
+	observers []Trace
 	order
-	skip  bool // whether samples that fail are left out
-	limit int  // how many may fail
-	observed
+	stored
 	measured
 
 	set struct {
@@ -53,9 +51,11 @@ type order struct {
 	ranks        *ranks // nil for all samples
 }
 
-// observed is who observes the loader.
-type observed struct {
-	observers []Trace
+// stored is where batches lie.
+type stored struct {
+	memory Allocator
+	poison bool
+	budget int // bytes of all batches; without Budget it does not bind InFlight
 }
 
 // measured is where the loader's measurements come from. Tests set it.
@@ -70,9 +70,8 @@ func newConfig(options []Option) config {
 	c := config{
 		workers: runtime.GOMAXPROCS(0),
 		help:    true,
-		memory:  Heap{},
-		budget:  bound,
 		order:   order{batchSize: 1},
+		stored:  stored{memory: Heap{}, budget: bound},
 		measured: measured{
 			processTime:   machine.ProcessTime,
 			processorWait: func() (time.Duration, bool) { return machine.ProcessorWait(os.DirFS("/")) },

@@ -39,7 +39,7 @@ func TestNothingIsAdvisedForAStageOfAnotherName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := loadertest.New(t, downloaded(80*ms), loader.Workers(16), loader.BatchSize(32))
 		forTime(t, l, 10*time.Second, nil)
-		want := "workers are the limit: the stage download takes 100% of the work of 16 workers, and the loop waits"
+		want := "workers are the limit: download takes 100% of the work and the loop waits"
 		if got := l.Stats().Verdict(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "Auto finds how many help") {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -302,7 +302,7 @@ func TestAutoHasAsManyBatchesInFlightAsASlowSampleNeeds(t *testing.T) {
 	}
 	const slab = 8 * 8
 	few := s.run(t, 2*time.Second, 6*time.Second, loader.Workers(loader.Auto), loader.Budget(6*slab))
-	if v := few.stats.Verdict(); !strings.HasPrefix(v, "the number of batches in flight is the limit") || !strings.HasSuffix(v, "Budget helps") {
+	if v := few.stats.Verdict(); !strings.HasPrefix(v, "batches in flight are the limit") || !strings.HasSuffix(v, "Budget helps") {
 		t.Errorf("with memory for 6 batches the verdict is %q", v)
 	}
 	got.tell(t)

@@ -111,7 +111,7 @@ memory       5 slabs of 73.5 MiB, 1 ready
   decode  75.0%  1.5s   1280  1.172ms
    other  15.0%   300ms
 
-processors are the limit: the stage decode takes 75% of the work of 4 workers, and the loop waits 20% of its time: more processors help, or data that was preprocessed
+processors are the limit: decode takes 75% of the work and the loop waits 20% of its time: more processors or preprocessed data help
 `
 	if got := "\n" + s.String(); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 		t.Errorf("got:%s\nwant:%s", got, want)

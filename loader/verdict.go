@@ -28,24 +28,24 @@ func (s Stats) Verdict() string {
 		return fmt.Sprintf("the first batch took %v of the %v that the loop waited: longer loops, such as Epochs, wait less",
 			figures.Round(s.FirstWait), figures.Round(s.Wait))
 	case s.MemoryWait > time.Duration(s.Workers)*loop/4:
-		return "the number of batches in flight is the limit: " + waits + ", and workers wait for memory: a larger InFlight or Budget helps"
+		return "batches in flight are the limit: " + waits + " and workers wait for memory: a larger InFlight or Budget helps"
 	case s.Drawing > s.Busy:
 		return "drawing batches is the limit: " + waits + ": look at the sampler and the Allocator"
 	}
 	name, stage := "placing samples", s.largest()
 	if stage.Name != "" {
-		name = "the stage " + stage.Name
+		name = stage.Name
 	}
-	work := fmt.Sprintf("%s takes %s of the work of %s, and %s", name, percent(stage.Total, s.Busy), figures.Count(s.Workers, "worker", "workers"), waits)
+	work := fmt.Sprintf("%s takes %s of the work and %s", name, percent(stage.Total, s.Busy), waits)
 	switch {
 	case stage.Name == dataset.StageRead:
-		return "storage is the limit: " + work + ": more workers help, also more than processors, or packed or cached data"
+		return "storage is the limit: " + work + ": more workers, packed or cached data help"
 	case stage.Name == assemble.StageService:
-		return "the service is the limit: " + work + ": more workers ask for more batches at once"
+		return "the service is the limit: " + work + ": more workers help"
 	case s.Workers < runtime.GOMAXPROCS(0):
-		return fmt.Sprintf("workers are the limit: %s: more workers help, up to %d, or Auto", work, runtime.GOMAXPROCS(0))
+		return fmt.Sprintf("workers are the limit: %s: up to %d help, or Auto", work, runtime.GOMAXPROCS(0))
 	case computes(stage.Name):
-		return "processors are the limit: " + work + ": more processors help, or data that was preprocessed"
+		return "processors are the limit: " + work + ": more processors or preprocessed data help"
 	}
 	return "workers are the limit: " + work + ": Auto finds how many help"
 }

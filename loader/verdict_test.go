@@ -107,10 +107,10 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 	}{
 		{"a slow loop body", staged(640, always(ms), always(ms)), 200 * ms, nil, "the loop body is the limit"},
 		{"a body that is barely slower", staged(640, always(ms), always(ms)), 20 * ms, nil, "the loop body is the limit"},
-		{"a slow disk", staged(640, always(80*ms), always(5*ms)), 10 * ms, nil, "storage is the limit: the stage read takes 94% of the work"},
-		{"slow decoding on all processors", staged(640, always(ms), always(20*ms)), 10 * ms, nil, "processors are the limit: the stage decode takes 95%"},
-		{"one worker where there are more processors", staged(640, always(ms), always(20*ms)), 10 * ms, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode takes 95%"},
-		{"no stages", unstaged(640, 20*ms), 10 * ms, nil, "workers are the limit: placing samples takes 100% of the work of 4 workers, and the loop waits 90% of its time: Auto finds how many help"},
+		{"a slow disk", staged(640, always(80*ms), always(5*ms)), 10 * ms, nil, "storage is the limit: read takes 94% of the work"},
+		{"slow decoding on all processors", staged(640, always(ms), always(20*ms)), 10 * ms, nil, "processors are the limit: decode takes 95%"},
+		{"one worker where there are more processors", staged(640, always(ms), always(20*ms)), 10 * ms, []loader.Option{loader.Workers(1)}, "workers are the limit: decode takes 95%"},
+		{"no stages", unstaged(640, 20*ms), 10 * ms, nil, "workers are the limit: placing samples takes 100% of the work and the loop waits 90% of its time: Auto finds how many help"},
 		{"a stage of a small part", &fake{n: 640, place: func(_ context.Context, _ int, dst dataset.Slot) error {
 			time.Sleep(19 * ms)
 			dst.Stage(dataset.StageStore)
@@ -123,18 +123,18 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			}
 			return 0
 		}), 500 * ms, []loader.Option{loader.Shuffle(false)}, "the first batch took"},
-		{"batches of unequal times", staged(1600, tail(80, time.Second), always(ms)), ms, []loader.Option{loader.InFlight(5)}, "the number of batches in flight is the limit"},
+		{"batches of unequal times", staged(1600, tail(80, time.Second), always(ms)), ms, []loader.Option{loader.InFlight(5)}, "batches in flight are the limit"},
 		{"memory for one batch", staged(1600, always(ms), always(9*ms)), 40 * ms, []loader.Option{loader.InFlight(1)},
-			"the number of batches in flight is the limit: the loop waits 50% of its time, and workers wait for memory"},
+			"batches in flight are the limit: the loop waits 50% of its time and workers wait for memory"},
 		{"a loop body that pauses for long", staged(6400, always(ms), always(9*ms)), -80 * ms, []loader.Option{loader.InFlight(5)},
-			"the number of batches in flight is the limit: the loop waits 32% of its time"},
-		{"a loop body in short bursts", staged(1600, always(ms), always(20*ms)), -6 * ms, nil, "processors are the limit: the stage decode"},
+			"batches in flight are the limit: the loop waits 32% of its time"},
+		{"a loop body in short bursts", staged(1600, always(ms), always(20*ms)), -6 * ms, nil, "processors are the limit: decode"},
 		{"a slow sampler", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Sampler(drawnSlowly(640))},
 			"drawing batches is the limit: the loop waits 96% of its time"},
 		{"a sampler that plans for long", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Sampler(plannedSlowly(640))}, "the first batch took 1m0s of"},
 		{"all time in Collate", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Collate(slowCollate(100 * ms))},
-			"processors are the limit: the stage collate takes 86% of the work of 4 workers, and the loop waits 97% of its time"},
-		{"many tiny samples", staged(64_000, always(0), always(time.Microsecond)), 0, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode takes 100%"},
+			"processors are the limit: collate takes 86% of the work and the loop waits 97% of its time"},
+		{"many tiny samples", staged(64_000, always(0), always(time.Microsecond)), 0, []loader.Option{loader.Workers(1)}, "workers are the limit: decode takes 100%"},
 		{"one batch", staged(16, always(80*ms), always(9*ms)), ms, nil, "storage is the limit"},
 		{"one sample", staged(1, always(ms), always(80*ms)), ms, nil, "processors are the limit"},
 	} {
@@ -161,6 +161,9 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 				if got := s.Verdict(); !begins(got, c.want) {
 					t.Errorf("got %q, want %q, of\n%v", got, c.want, s)
 				}
+				if n := len(strings.Fields(s.Verdict())); n > 25 {
+					t.Errorf("%d words, want 25 at most: %s", n, s.Verdict())
+				}
 				if !strings.HasSuffix(s.String(), "\n\n"+s.Verdict()+"\n") {
 					t.Errorf("the statistics do not end with the verdict:\n%v", s)
 				}
@@ -185,11 +188,11 @@ func TestVerdictFollowsTheSlowerSide(t *testing.T) {
 					switch {
 					case pace >= 1:
 					case reading > 5:
-						want = "storage is the limit: the stage read takes 90%"
+						want = "storage is the limit: read takes 90%"
 					case workers < processors:
-						want = "workers are the limit: the stage decode takes 90%"
+						want = "workers are the limit: decode takes 90%"
 					default:
-						want = "processors are the limit: the stage decode takes 90%"
+						want = "processors are the limit: decode takes 90%"
 					}
 					synctest.Test(t, func(t *testing.T) {
 						l := loadertest.New(t, staged(150*batch, always(read), always(sample-read)), loader.Workers(workers), loader.BatchSize(batch))

@@ -44,7 +44,7 @@ func TestTheViewHasRatesStagesAndTheBottleneck(t *testing.T) {
 			if len(r.Slowest) != 10 || r.Slowest[0].Name != "three" || r.Slowest[0].Stage != "decode" || !near(r.Slowest[0].Took, 0.2) {
 				t.Errorf("got slowest %+v", r.Slowest)
 			}
-			if want := "of the work of 2 workers, and the loop waits 100% of its time"; !strings.Contains(r.Verdict, want) {
+			if want := "of the work and the loop waits 100% of its time"; !strings.Contains(r.Verdict, want) {
 				t.Errorf("got %q, want %q", r.Verdict, want)
 			}
 			break

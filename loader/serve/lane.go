@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
-	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // A lane is a loop over the batches of a share. It makes them in order, a few ahead of
@@ -343,110 +343,120 @@ func (l *lane) publish(ctx context.Context, m *made, next address, count int) bo
 	return l.starts == nil && ctx.Err() == nil
 }
 
-// rests remembers what remains of epochs.
-type rests struct {
-	s     *Server
-	turns chan struct{} // a token for each epoch that is being planned
-
-	mu     sync.Mutex // not held while an epoch is planned
-	m      map[restKey]*planning
-	closed bool
-	group  sync.WaitGroup // of those that are being planned
+// A run is a loop of a lane. It publishes every batch from where it begins, in order, also
+// those without samples, which the loader does not deliver.
+type run struct {
+	l      *lane
+	ctx    context.Context
+	losses *losses
+	begun  address
+	first  int     // the loader's number of the batch that the lane counts as 0 in the first epoch
+	next   address // of the batch that is published next; after the last one of an epoch its number is count
+	count  int     // batches of its epoch, from its draw on
+	until  int     // the epoch before which the run ends
 }
 
-type restKey struct {
-	share
-	epoch, draw int
-}
+// epochs is how many epochs a run lasts at most. The next one begins with a gap.
+const epochs = 64
 
-// A planning is the plan of an epoch, for all requests that need it.
-type planning struct {
-	done chan struct{} // closed when the rest is set
-	rest plan.Rest
-	err  error
-}
-
-// errGoexit is the error of what a sampler or a hook has ended by runtime.Goexit.
-var errGoexit = errors.New("runtime.Goexit was called")
-
-// most is the number of entries that rests keeps.
-const most = 1024
-
-// planned is how many epochs are planned at once. Every rank asks when an epoch begins, and the
-// plan of a batch sampler may be large.
-const planned = 4
-
-// of is what remains of an epoch after a draw. A sampler may plan for long, and cannot be stopped:
-// then only those wait who need this epoch, and another one if as many as planned take as long. They
-// wait until ctx is done.
-func (r *rests) of(ctx context.Context, of share, epoch, draw int) (plan.Rest, error) {
-	key := restKey{of, epoch, draw}
-	r.mu.Lock()
-	p := r.m[key]
-	r.mu.Unlock()
-	if p == nil {
-		select {
-		case r.turns <- struct{}{}:
-			p = r.begin(key)
-		case <-ctx.Done():
-			return plan.Rest{}, ctx.Err()
+// take publishes what the loader has delivered, after batches without samples that come before
+// it. It reports whether the run goes on.
+func (r *run) take(b *loader.Batch, err error) bool {
+	at := r.place(b, err)
+	for r.next.before(at) { // Skip has left no samples of these
+		if !r.give(&made{}) {
+			return false
 		}
 	}
-	select {
-	case <-p.done:
-		return p.rest, p.err
-	case <-ctx.Done():
-		return plan.Rest{}, ctx.Err()
+	if err == nil && at != r.next {
+		err = fmt.Errorf("the sampler's orders disagree: %v comes in the place of batch %d of epoch %d", b, r.next.number, r.next.epoch)
 	}
-}
-
-// begin plans an epoch, and gives back the turn after it, unless another request has begun to.
-func (r *rests) begin(key restKey) *planning {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p := r.m[key]
-	switch {
-	case p == nil && !r.closed:
-		if len(r.m) >= most || r.m == nil {
-			r.m = make(map[restKey]*planning)
-		}
-		p = &planning{done: make(chan struct{}), err: errGoexit} // unless the sampler returns
-		r.m[key] = p
-		r.group.Go(func() { r.plan(key, p) })
-		return p
-	case p == nil:
-		p = &planning{done: make(chan struct{}), err: errClosed}
-		close(p.done)
-	}
-	<-r.turns
-	return p
-}
-
-// plan computes the rest of an epoch. The next request tries again after an error.
-func (r *rests) plan(key restKey, p *planning) {
-	defer func() {
-		<-r.turns
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if p.err != nil && r.m[key] == p {
-			delete(r.m, key)
-		}
-		close(p.done)
-	}()
-	of, err := r.s.outline(key.share)
 	if err != nil {
-		p.err = err
-		return
+		r.give(&made{err: err})
+		return false
 	}
-	from := of.Plans.Position(key.epoch)
-	from.Draw = key.draw
-	p.rest, p.err = of.Plans.Rest(context.Background(), from)
+	return r.give(&made{batch: b, keep: b.Keep, drop: b.Keep()})
 }
 
-// close waits for the epochs that are being planned.
-func (r *rests) close() {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
-	r.group.Wait()
+// place is the address of what the loader has delivered. Errors of no sample have that of the
+// next batch.
+func (r *run) place(b *loader.Batch, err error) address {
+	epoch, number := 0, 0
+	if err == nil {
+		epoch, number = b.Epoch(), b.Number()
+	} else if e, ok := errors.AsType[*loader.SampleError](err); ok {
+		epoch, number = e.Epoch, e.Batch
+	} else {
+		return r.next
+	}
+	if epoch == r.begun.epoch {
+		return address{epoch, r.begun.draw, number - r.first}
+	}
+	return address{epoch, 0, number}
+}
+
+// give publishes m as the next batch. It reports whether there is one after it.
+func (r *run) give(m *made) bool {
+	number := r.next.number
+	if r.next.epoch == r.begun.epoch {
+		number += r.first
+	}
+	m.at, m.dropped = r.next, r.losses.take(r.next.epoch, number)
+	r.next.number++
+	return r.l.publish(r.ctx, m, r.next, r.count) && r.plan()
+}
+
+// plan goes on to the next epoch if this one is over. It reports whether the run makes a batch of
+// it. Planning may take long, so it begins when the last batch of this one can be sent.
+func (r *run) plan() bool {
+	for r.next.number >= r.count {
+		r.next = address{epoch: r.next.epoch + 1}
+		if r.next.epoch >= r.until {
+			return false
+		}
+		rest, err := r.l.p.s.rests.of(r.ctx, r.l.share, r.next.epoch, 0)
+		if err != nil {
+			return false
+		}
+		r.count = rest.Batches
+	}
+	return true
+}
+
+// losses are how many samples of each batch of a loop could not be placed.
+type losses struct {
+	mu sync.Mutex
+	m  map[ordinal]int
+}
+
+// An ordinal is the number that a loader gives a batch.
+type ordinal struct{ epoch, number int }
+
+// observe counts the samples that a loader cannot place. A batch is complete after that.
+func (l *losses) observe() loader.Option {
+	return loader.Observe(loader.Trace{SampleFailed: func(e *loader.SampleError) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.m == nil {
+			l.m = make(map[ordinal]int)
+		}
+		l.m[ordinal{e.Epoch, e.Batch}]++
+	}})
+}
+
+// take is the number of a batch, which is not needed again.
+func (l *losses) take(epoch, number int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := ordinal{epoch, number}
+	n := l.m[at]
+	delete(l.m, at)
+	return n
+}
+
+// forget forgets batches that a loop has begun and not delivered.
+func (l *losses) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.m)
 }

@@ -22,6 +22,116 @@ import (
 	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
+func (s *Server) route() {
+	s.mux = http.NewServeMux()
+	s.mux.HandleFunc("/", s.unknown)
+	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	s.mux.HandleFunc("GET /readyz", s.ready)
+	s.mux.HandleFunc("GET /metrics", s.allowed(s.counts.write))
+	s.mux.HandleFunc("GET /v1/plan", s.allowed(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.plan) }))
+	s.mux.HandleFunc("GET /v1/{plan}/{epoch}/{share}", s.allowed(s.serveRest))
+	s.mux.HandleFunc("GET /v1/{plan}/{epoch}/{share}/{number}", s.allowed(s.serveBatch))
+}
+
+// ServeHTTP answers a request: see the protocol of the package.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.refusesBody(w, r) {
+		return
+	}
+	s.expect(w)
+	s.mux.ServeHTTP(w, r)
+}
+
+// refusesBody refuses a request with a body, and reports whether it did.
+func (s *Server) refusesBody(w http.ResponseWriter, r *http.Request) bool {
+	if r.ContentLength == 0 {
+		return false
+	}
+	// Nobody waits for what the client sends. Without an error on recorders, this
+	// ends a connection that sends nothing.
+	http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
+	w.Header().Set("Connection", "close")
+	s.refuse(w, http.StatusBadRequest, errors.New("want a request without a body"))
+	return true
+}
+
+// unknown answers requests that have no other handler.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		s.refuse(w, http.StatusMethodNotAllowed, errors.New("want GET"))
+		return
+	}
+	s.refuse(w, http.StatusNotFound, errors.New("no such path"))
+}
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if s.draining.Load() {
+		s.refuse(w, http.StatusServiceUnavailable, errClosed)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}
+
+// allowed checks the token. Without one, every request is allowed.
+func (s *Server) allowed(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.cfg.token {
+			given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+			sum := sha256.Sum256([]byte(given)) // of equal length, so that the time tells nothing
+			if subtle.ConstantTimeCompare(sum[:], s.cfg.secret[:]) != 1 || !ok {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				s.refuse(w, http.StatusUnauthorized, errors.New("the token is missing or wrong"))
+				return
+			}
+		}
+		allow(r.Context())
+		h(w, r)
+	}
+}
+
+// expect gives the client the time of Stall for what is written next.
+func (s *Server) expect(w http.ResponseWriter) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.stall)) // a recorder has no deadline
+}
+
+// takesTime lets the client wait until expect is called. HTTP/2 ends a request at the deadline
+// even if nothing is being written.
+func (s *Server) takesTime(w http.ResponseWriter) {
+	http.NewResponseController(w).SetWriteDeadline(time.Time{})
+}
+
+// A share is a rank of a world.
+type share struct{ rank, world int }
+
+// An address says which batch of a share it is: its number, counted from a place of the
+// epoch's global order. The place is 0 wherever the batch can be counted from there.
+type address struct{ epoch, draw, number int }
+
+// before reports whether a loop that comes to both comes to a first.
+func (a address) before(b address) bool {
+	return a.epoch < b.epoch || a.epoch == b.epoch && a.number < b.number
+}
+
+// parseShare parses "rank-world".
+func parseShare(text string) (s share, ok bool) {
+	rank, world, _ := strings.Cut(text, "-")
+	var ok2 bool
+	s.rank, ok = parseNumber(rank, mostNumber)
+	s.world, ok2 = parseNumber(world, mostNumber)
+	return s, ok && ok2 && s.rank < s.world
+}
+
+// mostNumber is the greatest epoch, batch and world size. The epoch after it is an int, too.
+const mostNumber = math.MaxInt32 - 1
+
+// parseNumber parses a number up to most as this package writes it, so that a batch has one
+// path.
+func parseNumber(text string, most int) (n int, ok bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && n <= most && strconv.Itoa(n) == text
+}
+
 // place parses the path up to the share, and the draw.
 func (s *Server) place(w http.ResponseWriter, r *http.Request) (of share, a address, rest plan.Rest, ok bool) {
 	if r.PathValue("plan") != s.plan.Plan {
@@ -180,85 +290,6 @@ func (s *Server) write(w http.ResponseWriter, m *made, b *body) {
 	}
 	s.counts.batches.Add(1)
 	s.counts.dropped.Add(int64(m.dropped))
-}
-
-func (s *Server) route() {
-	s.mux = http.NewServeMux()
-	s.mux.HandleFunc("/", s.unknown)
-	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	s.mux.HandleFunc("GET /readyz", s.ready)
-	s.mux.HandleFunc("GET /metrics", s.allowed(s.counts.write))
-	s.mux.HandleFunc("GET /v1/plan", s.allowed(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.plan) }))
-	s.mux.HandleFunc("GET /v1/{plan}/{epoch}/{share}", s.allowed(s.serveRest))
-	s.mux.HandleFunc("GET /v1/{plan}/{epoch}/{share}/{number}", s.allowed(s.serveBatch))
-}
-
-// unknown answers requests that have no other handler.
-func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		s.refuse(w, http.StatusMethodNotAllowed, errors.New("want GET"))
-		return
-	}
-	s.refuse(w, http.StatusNotFound, errors.New("no such path"))
-}
-
-// ServeHTTP answers a request: see the protocol of the package.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.refusesBody(w, r) {
-		return
-	}
-	s.expect(w)
-	s.mux.ServeHTTP(w, r)
-}
-
-// refusesBody refuses a request with a body, and reports whether it did.
-func (s *Server) refusesBody(w http.ResponseWriter, r *http.Request) bool {
-	if r.ContentLength == 0 {
-		return false
-	}
-	// Nobody waits for what the client sends. Without an error on recorders, this
-	// ends a connection that sends nothing.
-	http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
-	w.Header().Set("Connection", "close")
-	s.refuse(w, http.StatusBadRequest, errors.New("want a request without a body"))
-	return true
-}
-
-// expect gives the client the time of Stall for what is written next.
-func (s *Server) expect(w http.ResponseWriter) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.stall)) // a recorder has no deadline
-}
-
-// takesTime lets the client wait until expect is called. HTTP/2 ends a request at the deadline
-// even if nothing is being written.
-func (s *Server) takesTime(w http.ResponseWriter) {
-	http.NewResponseController(w).SetWriteDeadline(time.Time{})
-}
-
-// allowed checks the token. Without one, every request is allowed.
-func (s *Server) allowed(h http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if s.cfg.token {
-			given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-			sum := sha256.Sum256([]byte(given)) // of equal length, so that the time tells nothing
-			if subtle.ConstantTimeCompare(sum[:], s.cfg.secret[:]) != 1 || !ok {
-				w.Header().Set("WWW-Authenticate", "Bearer")
-				s.refuse(w, http.StatusUnauthorized, errors.New("the token is missing or wrong"))
-				return
-			}
-		}
-		allow(r.Context())
-		h(w, r)
-	}
-}
-
-func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	if s.draining.Load() {
-		s.refuse(w, http.StatusServiceUnavailable, errClosed)
-		return
-	}
-	fmt.Fprintln(w, "ok")
 }
 
 // answer sends a value as JSON.

@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +22,6 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/wire"
-	"github.com/penstock-go/penstock/loader/internal/assemble"
 )
 
 // A client sends the requests of one loader.
@@ -226,48 +224,9 @@ func pause(ctx context.Context, round int, left time.Duration) error {
 	}
 }
 
-// A route is the order in which replicas are asked.
-type route struct {
-	mu       sync.Mutex
-	replicas []*replica // the one to ask first comes first
-}
-
-// A replica is a process of the service, or a load balancer in front of several.
-type replica struct {
-	url  string
-	name string // the URL without a password
-}
-
-// sort sorts the replicas by rendezvous hashing: every rank prefers another one, and if a
-// replica is added or removed, only ranks that prefer it change. Source: Thaler,
-// Ravishankar, "Using name-based mappings to increase hit rates", 1998.
-func (r *route) sort(key string) {
-	weight := func(of *replica) uint64 {
-		sum := sha256.Sum256([]byte(key + " " + of.url))
-		return binary.BigEndian.Uint64(sum[:])
-	}
-	slices.SortStableFunc(r.replicas, func(a, b *replica) int { return cmp.Compare(weight(b), weight(a)) })
-}
-
-// order is the replicas in the order in which to ask them now.
-func (r *route) order() []*replica {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.replicas)
-}
-
-// failed puts a replica behind the others. They are asked first until they fail, too.
-func (r *route) failed(of *replica) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := slices.Index(r.replicas, of)
-	r.replicas = append(slices.Delete(r.replicas, i, i+1), of)
-}
-
-// A response is the body of status 200. Reads end if it is silent for too long.
+// A response is the answer of a replica, of which the body of status 200 is read. It ends if it is silent for too long.
 type response struct {
 	from    *replica
-	length  int64 // of the body, or -1
 	body    io.ReadCloser
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -314,7 +273,7 @@ func (c *client) send(r *response, path string) error {
 	if err != nil {
 		return err
 	}
-	r.body, r.length = resp.Body, resp.ContentLength
+	r.body = resp.Body
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
@@ -338,100 +297,40 @@ func refusal(resp *http.Response, plan string) error {
 	return err
 }
 
-// rowsOf is the number of samples of a batch, or -1.
-func rowsOf(h *wire.Header) int {
-	for _, t := range h.Tensors {
-		if t.Name == wire.Indices {
-			return t.Bytes / 8
-		}
-	}
-	return -1
+// A route is the order in which replicas are asked.
+type route struct {
+	mu       sync.Mutex
+	replicas []*replica // the one to ask first comes first
 }
 
-// check compares a header with the plan and the request.
-func (c *client) check(h *wire.Header, b assemble.Filled) error {
-	rows := rowsOf(h)
-	if rows < 0 || rows > max(c.plan.Rows, c.cfg.limit) {
-		return fmt.Errorf("header: %d samples", rows)
-	}
-	if err := c.checkTexts(h.Texts, b, rows); err != nil {
-		return err
-	}
-	want, err := c.tensors(rows)
-	if err != nil {
-		return err
-	}
-	if len(h.Tensors) != len(want) {
-		return fmt.Errorf("header: %d tensors, want %d", len(h.Tensors), len(want))
-	}
-	untold := 0 // bytes that the plan does not tell
-	for _, t := range h.Tensors {
-		w, ok := want[t.Name]
-		delete(want, t.Name) // each comes once
-		if !ok || !w.fits(t) {
-			return fmt.Errorf("header: tensor %q is %s %v of %d bytes, which does not fit the plan", t.Name, t.Dtype, t.Shape, t.Bytes)
-		}
-		if w.element > 0 || rows > c.plan.Rows {
-			untold += min(t.Bytes, c.cfg.limit+1)
-		}
-		if untold > c.cfg.limit {
-			return final{fmt.Errorf("the ragged fields of the batch, or its samples beyond %d, have more than the %d bytes that Limit allows", c.plan.Rows, c.cfg.limit)}
-		}
-	}
-	return nil
+// A replica is a process of the service, or a load balancer in front of several.
+type replica struct {
+	url  string
+	name string // the URL without a password
 }
 
-// checkTexts compares what a header says of the batch with the request.
-func (c *client) checkTexts(texts map[string]string, b assemble.Filled, rows int) error {
-	for k, v := range map[string]int{"epoch": b.Epoch(), "draw": b.Draw(), "number": b.Number(), "rank": c.cfg.rank, "world": c.cfg.world, "samples": rows} {
-		if texts[k] != strconv.Itoa(v) {
-			return fmt.Errorf("header: %s is %q, want %d", k, texts[k], v)
-		}
+// sort sorts the replicas by rendezvous hashing: every rank prefers another one, and if a
+// replica is added or removed, only ranks that prefer it change. Source: Thaler,
+// Ravishankar, "Using name-based mappings to increase hit rates", 1998.
+func (r *route) sort(key string) {
+	weight := func(of *replica) uint64 {
+		sum := sha256.Sum256([]byte(key + " " + of.url))
+		return binary.BigEndian.Uint64(sum[:])
 	}
-	if texts["plan"] != c.plan.Plan {
-		return otherPlan(texts["plan"], c.plan.Plan)
-	}
-	return nil
+	slices.SortStableFunc(r.replicas, func(a, b *replica) int { return cmp.Compare(weight(b), weight(a)) })
 }
 
-// A wanted is a tensor that a batch must have.
-type wanted struct {
-	wire.Tensor
-	element int // bytes of an element of a ragged field's values, of which there may be any number; otherwise 0
+// order is the replicas in the order in which to ask them now.
+func (r *route) order() []*replica {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.replicas)
 }
 
-// fits reports whether t is what is wanted.
-func (w wanted) fits(t wire.Tensor) bool {
-	bytes, shape := w.Bytes, w.Shape
-	if w.element > 0 {
-		if t.Bytes%w.element != 0 {
-			return false
-		}
-		bytes, shape = t.Bytes, append([]int{t.Bytes / w.element}, w.Shape[1:]...)
-	}
-	return t.Dtype == w.Dtype && t.Bytes == bytes && slices.Equal(t.Shape, shape)
-}
-
-// tensors are those of a batch with so many samples, by their names.
-func (c *client) tensors(rows int) (map[string]wanted, error) {
-	numbers := func(n int) wanted {
-		return wanted{Tensor: wire.Tensor{Dtype: "I64", Shape: []int{n}, Bytes: 8 * n}}
-	}
-	want := map[string]wanted{wire.Indices: numbers(rows)}
-	for _, f := range c.spec {
-		dtype, err := wire.SafetensorsDtype(f.Dtype)
-		if err != nil {
-			return nil, err
-		}
-		if rows > math.MaxInt/2/f.Bytes() {
-			return nil, fmt.Errorf("header: %d samples of %v", rows, f)
-		}
-		w := wanted{Tensor: wire.Tensor{Dtype: dtype, Shape: append([]int{rows}, f.Shape...), Bytes: rows * f.Bytes()}}
-		if f.Ragged {
-			want[f.Name+wire.Offsets] = numbers(rows + 1)
-			w.element = f.Bytes()
-		}
-		want[f.Name] = w
-	}
-	return want, nil
+// failed puts a replica behind the others. They are asked first until they fail, too.
+func (r *route) failed(of *replica) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.Index(r.replicas, of)
+	r.replicas = append(slices.Delete(r.replicas, i, i+1), of)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/plan"
 )
 
 // Open asks the replicas of a service for their plan, and makes a loader of its batches.
@@ -33,10 +34,10 @@ import (
 //
 // A loader reads from one replica, which differs from rank to rank: rendezvous hashing
 // chooses it. Where a request fails, the next replica is asked at once, and the loader stays
-// with it until that fails. When all have failed, the client waits for a random time of up to 2^k·50 ms, but at most 10 s,
-// before it asks them for the k-th time. A batch depends on nothing but its number, so
-// a batch of another replica is the same. A replica that serves another plan is left
-// out, and so is one whose plan this program cannot read, such as that of a later version.
+// with it until that fails. When all have failed, the client waits for a random time of up to
+// 2^k·50 ms, but at most 10 s, before it asks them for the k-th time. A batch depends on nothing
+// but its number, so a batch of another replica is the same. A replica that serves another plan
+// is left out, and so is one whose plan this program cannot read, such as that of a later version.
 //
 // If no replica answers, Open gives up after 5 s ([OpenWithin]). ctx applies to Open only. The
 // loader must be closed.
@@ -126,4 +127,31 @@ func (s service) Spec() dataset.Spec { return s.c.spec }
 // Open is not called: there are no samples to read.
 func (s service) Open() (dataset.Reader, error) {
 	return nil, errors.New("remote: single samples cannot be read")
+}
+
+// Identity is that of the service's order, so that positions are those of a local loader.
+func (s service) Identity() string { return s.c.plan.Order }
+
+// Rows is the number of samples in the largest batch.
+func (s service) Rows() int { return s.c.plan.Rows }
+
+// Seed is that of the service, so that positions are those of a local loader.
+func (s service) Seed() uint64 { return s.c.plan.Seed }
+
+// Rest asks the service what remains of an epoch.
+func (s service) Rest(ctx context.Context, epoch, draw int) (plan.Rest, error) {
+	path := fmt.Sprintf("/v1/%s/%d/%d-%d", s.c.plan.Plan, epoch, s.c.cfg.rank, s.c.cfg.world)
+	if draw > 0 {
+		path += fmt.Sprintf("?draw=%d", draw)
+	}
+	rest, err := fetchJSON(ctx, s.c, path, forever, func(r *wire.Rest) error {
+		if r.Epoch != epoch || r.Draw != draw || r.Batches < 0 || r.Step < 1 || r.End < draw {
+			return unfit{fmt.Errorf("it describes the rest of epoch %d after draw %d wrongly: %+v", epoch, draw, *r)}
+		}
+		return nil
+	})
+	if err != nil {
+		return plan.Rest{}, err
+	}
+	return plan.Rest{Batches: rest.Batches, Step: rest.Step, End: rest.End}, nil
 }

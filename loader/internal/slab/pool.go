@@ -2,9 +2,9 @@
 // rows of ragged fields, whose size is known only when they are there. A [Pool] has the slabs of a loader, hands them
 // out and takes them back, and keeps them and all ragged memory within a budget.
 //
-// It knows nothing of plans and workers, and starts no goroutine but those of [Pool.Touch]. The mutex of a Pool guards which slabs there are and
-// which are free, that of an arena its chunks. None is held while the Allocator, which is code of the user, is
-// called.
+// It knows nothing of plans and workers, and starts no goroutine but those of [Pool.Touch]. The mutex of a Pool guards
+// which slabs there are and which are free, that of an arena its chunks. None is held while the Allocator, which is code
+// of the user, is called.
 package slab
 
 import (
@@ -14,8 +14,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/usercode"
@@ -98,7 +96,7 @@ func (p *Pool) Add() (err error) {
 	return err
 }
 
-// Touch writes to every page of the free slabs, in up to n goroutines, so that the system maps the memory now and not
+// Touch writes to every page of the free slabs, in n goroutines, so that the system maps the memory now and not
 // while the first batches are filled.
 func (p *Pool) Touch(n int) {
 	if p.Poison {
@@ -107,18 +105,15 @@ func (p *Pool) Touch(n int) {
 	p.mu.Lock()
 	free := slices.Clone(p.free)
 	p.mu.Unlock()
-	var touching errgroup.Group
-	touching.SetLimit(n)
-	for _, s := range free {
-		touching.Go(func() error {
-			const page = 4096
-			for i := 0; i < len(s.block); i += page {
-				s.block[i] = 0
+	var touching sync.WaitGroup
+	for k := range n {
+		touching.Go(func() {
+			for i := k; i < len(free); i += n {
+				free[i].touch()
 			}
-			return nil
 		})
 	}
-	_ = touching.Wait() // none fails
+	touching.Wait()
 }
 
 // adopt adds a slab unless the pool is closed.

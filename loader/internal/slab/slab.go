@@ -63,6 +63,14 @@ func newSlab(p *Pool, rows int) (*Slab, error) {
 	return s, s.Reserve(rows)
 }
 
+// touch writes to every page of the block, whose content does not matter yet.
+func (s *Slab) touch() {
+	const page = 4096
+	for i := 0; i < len(s.block); i += page {
+		s.block[i] = 0
+	}
+}
+
 // Reserve makes room for that many rows. The content of the slab is lost.
 func (s *Slab) Reserve(rows int) error {
 	if rows <= s.rows {

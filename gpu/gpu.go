@@ -46,8 +46,8 @@ var ErrClosed = errors.New("closed")
 // ErrLost means that the CUDA context is lost, for example because a kernel of any
 // library in the process read or wrote outside its memory. Every later driver call
 // returns the same error, so the call that the error names may not be the cause.
-// CUDA's compute-sanitizer finds the cause. Close drops what it can no
-// longer free. To use the device again, restart the process.
+// CUDA's compute-sanitizer finds the cause. Close drops what it can no longer free. To
+// use the device again, restart the process.
 var ErrLost = errors.New("gpu: the CUDA context is lost")
 
 // A DriverError is the failure of a CUDA driver call.

@@ -40,6 +40,7 @@ type options struct {
 	out, photos, peers, device, kernels string
 	studies, sides                      []string
 	hours                               float64
+	limit                               time.Duration
 	rounds                              int
 	short, plan                         bool
 }
@@ -55,6 +56,7 @@ func main() {
 	flag.StringVar(&o.device, "device", "cpu", "cpu, or cuda for page-locked memory and nets on a device")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "`folder` of gorgonia's kernels for -device cuda")
 	flag.Float64Var(&o.hours, "hours", 3, "begin nothing that would end later")
+	flag.DurationVar(&o.limit, "limit", 5*time.Minute, "stop a side that takes longer for one measurement")
 	flag.IntVar(&o.rounds, "rounds", 6, "rounds of the corners of the grids, at most")
 	flag.BoolVar(&o.short, "short", false, "only the corners of the grids")
 	flag.BoolVar(&o.plan, "plan", false, "print what would be run, and end")

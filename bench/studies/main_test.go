@@ -3,8 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/data"
@@ -74,6 +79,23 @@ func TestOnADeviceOnlyWhatUsesItIsMeasured(t *testing.T) {
 		if studies[s] == 0 {
 			t.Errorf("nothing of %s", s)
 		}
+	}
+}
+
+func TestASideThatHangsIsStopped(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its stand-in for Python is a shell script")
+	}
+	venv := t.TempDir()
+	t.Setenv("PEERS_VENV", venv)
+	python := filepath.Join(venv, "bin", "python")
+	if err := errors.Join(os.Mkdir(filepath.Dir(python), 0o777), os.WriteFile(python, []byte("#!/bin/sh\nsleep 60 & wait\n"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	_, err := options{limit: 200 * time.Millisecond}.start(t.Context(), job{side: bench.Tensors})
+	if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), "did not end in 200ms") || took > 30*time.Second {
+		t.Errorf("after %v: %v", took, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/penstock-go/penstock/bench"
 )
@@ -75,10 +76,15 @@ func (o options) start(ctx context.Context, j job) (lines []line, err error) {
 	} else if j.side == bench.ONNX {
 		command = []string{"go", "run", "./bench/onnx", string(cell)}
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.limit, fmt.Errorf("it did not end in %v", o.limit))
+	defer cancel()
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.WaitDelay = time.Second // for the pipes of workers that a killed program leaves
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
+	if err := c.Run(); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
 		said := strings.Split(strings.TrimSpace(errs.String()), "\n")
 		return nil, fmt.Errorf("%w: %s", err, said[len(said)-1])
 	}

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/penstock-go/penstock/internal/slots"
-	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/loader/internal/assemble"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 // A Trace is a set of hooks, all of them optional. [Observe] gives it to a loader.

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset/objects/internal/pace"
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/pace"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"strconv"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader/internal/assemble"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 )
 
 // Fill requests a batch and reads it into its memory.

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 )
 
 // An Option configures [Open]. The zero Option sets nothing.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/penstock-go/penstock/internal/wire"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 	"github.com/penstock-go/penstock/loader/remote"
 	"github.com/penstock-go/penstock/loader/serve"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/penstock-go/penstock/internal/wire"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 	"github.com/penstock-go/penstock/loader/remote"
 	"github.com/penstock-go/penstock/loader/serve"
 )

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects"
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 	"github.com/penstock-go/penstock/loader/serve"
 )
 

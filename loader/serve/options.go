@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 	"github.com/penstock-go/penstock/sampler"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 	"github.com/penstock-go/penstock/loader/serve"
 )
 

@@ -76,9 +76,9 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/internal/plan"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 )
 
 // A Server makes the batches of one plan. It is an [http.Handler]. Several Servers, such

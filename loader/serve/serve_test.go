@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 	"github.com/penstock-go/penstock/loader/serve"
 	"github.com/penstock-go/penstock/sampler"
 )

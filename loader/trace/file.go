@@ -37,8 +37,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 // File writes a timeline of a loader to w, in the Trace Event Format: an array in JSON.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/loader/internal/plan"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 // An errand is a call of user code that no worker makes and that may take long: of the sampler, which plans the next

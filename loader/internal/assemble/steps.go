@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/prng"
 	"github.com/penstock-go/penstock/internal/slots"
-	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 // StageCollate lasts while steps run.

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usercode"
 	"github.com/penstock-go/penstock/loader/internal/plan"
 	"github.com/penstock-go/penstock/loader/internal/slab"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 var (

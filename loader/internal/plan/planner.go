@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 	"github.com/penstock-go/penstock/sampler"
 )
 

@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/usercode"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 // Fewest is the number of slabs with which workers always have something to do: one is in the loop body, one is

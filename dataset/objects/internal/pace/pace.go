@@ -1,5 +1,4 @@
-// Package pace sends a second request where the first one is so slow that it is worth it, for dataset/objects and
-// loader/remote.
+// Package pace sends a second request where the first one is so slow that it is worth it.
 package pace
 
 import (

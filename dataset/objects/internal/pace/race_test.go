@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/pace"
+	"github.com/penstock-go/penstock/dataset/objects/internal/pace"
 )
 
 // A service answers after a time that the test sets, and knows what became of its answers.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/hostile"
-	"github.com/penstock-go/penstock/internal/wire"
+	"github.com/penstock-go/penstock/loader/internal/wire"
 )
 
 func TestAHeaderIsReadAsItWasWritten(t *testing.T) {

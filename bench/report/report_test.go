@@ -119,6 +119,25 @@ func TestWhatWasNotRunHasNoRegret(t *testing.T) {
 	t.Error("no map")
 }
 
+func TestTheStudysSettingIsConfirmedOrContradicted(t *testing.T) {
+	for lost, want := range map[float64]string{1.01: "costs 1.0 % here: confirmed", 1.25: "costs 25.0 % here: contradicted"} {
+		in := &inventor{}
+		for _, workers := range []int{1, 12} {
+			seconds := 10.0
+			if workers == 12 {
+				seconds *= lost
+			}
+			in.record(result.EndToEnd, base, 0, result.Config{Batch: 128, Workers: workers, Data: "photos", Model: "vit"}, result.Measured{Samples: 1000, Seconds: seconds, EndToEnd: seconds})
+		}
+		findings := newReport(in.records, nil).Sections[0].Findings
+		if !slices.ContainsFunc(findings, func(f string) bool {
+			return strings.Contains(f, "the study's batch 128, 12 workers, with a regret below 2 %, "+want)
+		}) {
+			t.Errorf("%q\nwant %q", findings, want)
+		}
+	}
+}
+
 func TestTheReadmesGeneratedPartIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "few.jsonl")

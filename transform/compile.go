@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -17,8 +18,9 @@ import (
 
 // Compiled is a list of steps for single images, without a dataset and a loader, for example in a server.
 //
-// Any number of goroutines may use it at the same time. At most as many images are processed at a time as GOMAXPROCS was
-// when [Compile] made it; further calls wait.
+// Any number of goroutines may use it at the same time, each with a dst of its own, such as a row of a batch. At most as
+// many images are processed at a time as GOMAXPROCS was when [Compile] made it; further calls wait. [MaxMemory] bounds what
+// all of them take, and [Source.Context] ends a call.
 type Compiled struct {
 	program *program.Program
 	field   dataset.Field
@@ -123,5 +125,13 @@ func RGB(pix []uint8, w, h int) Source {
 // Seed returns s with another seed for the random steps. Equal seeds give equal random numbers. The default is 0.
 func (s Source) Seed(seed uint64) Source {
 	s.in.Seed = seed
+	return s
+}
+
+// Context returns s with a context. When that is done, the call ends with its error: while it waits for its turn or for
+// memory, and between two rows of a file. WebP files, every strip or tile of a TIFF file, and files of formats that the
+// program has registered with package image are decoded to their end.
+func (s Source) Context(ctx context.Context) Source {
+	s.in.Context = ctx
 	return s
 }

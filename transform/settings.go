@@ -12,6 +12,17 @@ func Field(name string) Option { return optionOf(program.Field, program.Text(nam
 // limit. A pixel takes 4 bytes, and up to 12 where the file is a progressive JPEG.
 func MaxPixels(n int) Option { return optionOf(program.MaxPixels, n) }
 
+// MaxMemory bounds the memory that all calls of a [Compiled] take together for their images, in bytes. What an image takes
+// is known from its header, before it is decoded: the part that the steps need with 4 bytes per pixel, what lies between the
+// steps and between the passes of a resize, and what its decoder needs. Of all that is reserved a quarter more. A call whose
+// image does not fit beside those of others waits, after those that came before it. An image that would take more than half
+// of n alone is an error.
+//
+// Not counted are the files and results, which are the caller's, tables of some hundred kilobytes per core, and what
+// [AugMix], [ElasticTransform], [GaussianBlur], [JPEG] and steps of your own take besides. Memory that is given back is the
+// garbage collector's, which debug.SetMemoryLimit holds to a limit.
+func MaxMemory(n int) Option { return optionOf(program.MaxMemory, n) }
+
 // Pillow chooses the version of Pillow whose resizing is reproduced bit for bit: 12, the default, for Pillow 12.2 and
 // 12.3, or 13. They differ in which of the two passes comes first, and so in some results by 1.
 func Pillow(version int) Option { return optionOf(program.Pillow, version) }

@@ -19,6 +19,7 @@ import (
 	"io"
 
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/halt"
 )
 
 // A Decoder decodes one file after the other. The zero value is ready for use by
@@ -27,6 +28,8 @@ type Decoder struct {
 	// Indices makes Decode write the index of each pixel's colour, as its red, green and blue. Set
 	// it before Header.
 	Indices bool
+
+	Stop halt.Func // asked before every row that is decoded
 
 	w, h       int
 	frame      image.Rectangle
@@ -186,6 +189,9 @@ func (d *Decoder) describe(data []byte) error {
 // 4096 pixels.
 const density = 4096
 
+// Memory is how many bytes decoding a window of the file whose header was read takes, beside tables and the window.
+func (d *Decoder) Memory(image.Rectangle) int64 { return int64(d.frame.Dx()) }
+
 // Decode writes a window of the image to dst, 4 bytes per pixel and stride
 // bytes per row. It may be called again for other windows.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
@@ -238,6 +244,9 @@ func (d *Decoder) rows(show func(y int, row []uint8)) error {
 	}
 	d.lzw.Reset(&d.blocks, lzw.LSB, d.bits)
 	for y, pass := 0, 0; y < h; y, pass = d.after(y, pass) { // codes for more pixels are ignored
+		if err := d.Stop.Err(); err != nil {
+			return fmt.Errorf("gif: decode: %w", err)
+		}
 		if _, err := io.ReadFull(d.lzw, d.row); err != nil {
 			return fmt.Errorf("gif: decode: row %d of %d: %w", y, h, bulk.Unexpected(err))
 		}

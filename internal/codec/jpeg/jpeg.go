@@ -21,6 +21,7 @@ import (
 	"image"
 
 	"github.com/penstock-go/penstock/internal/budget"
+	"github.com/penstock-go/penstock/internal/halt"
 )
 
 // DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0. Pillow has the
@@ -51,6 +52,9 @@ type Decoder struct {
 
 	// Colours says how the components are read. The default is FromFile.
 	Colours Colours
+
+	// Stop is asked before every row of MCUs that Decode reads, of every scan.
+	Stop halt.Func
 
 	data   []byte
 	config Config
@@ -203,6 +207,40 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	p.open(d)
 	p.dst, p.stride, p.top = dst, stride, window.Min.Y
 	return d.decodeWindow()
+}
+
+// Memory is how many bytes decoding a window of the file whose header was read takes, beside tables and the window.
+func (d *Decoder) Memory(window image.Rectangle) int64 {
+	if window.Empty() {
+		return 0
+	}
+	const perBlock = 2*64 + 1 // coefficients, and the last one
+	v := d.viewOf(window)
+	n := int64(len(d.data)) + slack
+	if d.rows != nil {
+		n = 0
+	}
+	if d.config.Progressive { // the refiner has its bytes reversed
+		n *= 2
+	}
+	for i := range d.components {
+		c := &d.components[i]
+		if d.buffered {
+			n += int64(c.across) * int64(c.down) * (2*64 + 8)
+		}
+		wide := int64(v.x1-v.x0) * int64(c.h)
+		n += wide*int64(c.v)*perBlock + wide*perBlock // of a row of MCUs, and of the painter
+		n += (8*wide+margin)*int64(8*c.v+1) + 8*int64(v.x1-v.x0)*int64(d.hMax)
+	}
+	return n
+}
+
+// stopped is the error of Stop.
+func (d *Decoder) stopped() error {
+	if err := d.Stop.Err(); err != nil {
+		return fmt.Errorf("jpeg: decode: %w", err)
+	}
+	return nil
 }
 
 // check reports whether the open file has the window.

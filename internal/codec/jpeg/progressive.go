@@ -91,6 +91,9 @@ func (d *Decoder) decodeProgressive() error {
 	c := &d.components[ci]
 	wide, high := ceil(c.wide, 8), ceil(c.high, 8)
 	for y := range high {
+		if err := d.stopped(); err != nil {
+			return err
+		}
 		row, nonzero := c.coefficients[y*c.across:][:wide], c.nonzero[y*c.across:][:wide]
 		for x := 0; x < wide; {
 			n, err := d.within(wide - x)
@@ -209,6 +212,9 @@ func (d *Decoder) decodeDC() error {
 // decodeLines decodes DC coefficients of a row of MCUs. The scan is done if the file has
 // ended and may end early.
 func (d *Decoder) decodeLines(lines []line, wide int) (done bool, err error) {
+	if err := d.stopped(); err != nil {
+		return false, err
+	}
 	for x := 0; x < wide; {
 		n, err := d.within(wide - x)
 		if err != nil {

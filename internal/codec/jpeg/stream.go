@@ -249,6 +249,9 @@ func (d *Decoder) decodeScan() error {
 		c := &d.components[ci]
 		wide, high := ceil(c.wide, 8), ceil(c.high, 8)
 		for y := range high {
+			if err := d.stopped(); err != nil {
+				return err
+			}
 			row := c.coefficients[y*c.across:][:wide]
 			portable := 0
 			for x := 0; x < wide; {
@@ -275,6 +278,9 @@ func (d *Decoder) decodeScan() error {
 		return nil
 	}
 	for my := range d.mcuHigh {
+		if err := d.stopped(); err != nil {
+			return err
+		}
 		portable := 0
 		for mx := 0; mx < d.mcuWide; {
 			if err := d.between(); err != nil {

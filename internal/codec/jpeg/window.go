@@ -42,6 +42,9 @@ func (c *component) setView(v view) {
 func (d *Decoder) decodeWindow() error {
 	v := d.view
 	for my := range v.y1 {
+		if err := d.stopped(); err != nil {
+			return err
+		}
 		if my >= v.y0 {
 			if err := d.sampleRow(my); err != nil {
 				return err

@@ -116,6 +116,16 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	return d.JPEG.Decode(dst, stride, window)
 }
 
+// Memory is how many bytes decoding a window of the record whose header was read takes at most, beside tables and the
+// window.
+func (d *Decoder) Memory(window image.Rectangle) int64 {
+	n := d.JPEG.Memory(window) + 8*int64(len(d.starts))
+	for _, blocks := range d.header.blocks[:d.header.count] {
+		n += int64(blocks) * (3*2*64 + 1) // coefficients and the last one, and values before they are in their places
+	}
+	return n
+}
+
 // rows is a Decoder as the source of its coefficients.
 type rows Decoder
 

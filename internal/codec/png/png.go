@@ -18,6 +18,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/penstock-go/penstock/internal/halt"
 	"github.com/penstock-go/penstock/internal/inflate"
 )
 
@@ -52,6 +53,8 @@ func (c Colour) channels() int {
 // A Decoder decodes one file after the other. The zero value is ready for use by one goroutine
 // at a time.
 type Decoder struct {
+	Stop halt.Func // asked before every row that is decoded
+
 	data    []byte // from the first chunk of image data on, or nil
 	w, h    int
 	depth   int // bits per sample
@@ -75,6 +78,15 @@ func (d *Decoder) Header(data []byte) (w, h int, err error) {
 		return 0, 0, fmt.Errorf("png: %w", err)
 	}
 	return d.w, d.h, nil
+}
+
+// Memory is how many bytes decoding a window of the file whose header was read takes, beside tables and the window.
+func (d *Decoder) Memory(image.Rectangle) int64 {
+	n := 2 * int64(d.rowBytes(d.w))
+	if d.laced {
+		n += 4 * int64(d.w)
+	}
+	return n + n/4
 }
 
 // Depth is the bits per sample of the file whose header was read.
@@ -300,6 +312,9 @@ func (d *Decoder) goOn(first, last int, show func(row []byte, y int, p pass)) er
 			clear(d.rows[0][:n])
 		}
 		for y := first + p.y; y < end; y += p.dy {
+			if err := d.Stop.Err(); err != nil {
+				return decodeError(err)
+			}
 			row := d.rows[1][:n]
 			if _, err := io.ReadFull(d.zlib, row); err != nil {
 				return decodeError(err)

@@ -35,6 +35,9 @@ func (d *Decoder) plainRows(window image.Rectangle, show func(y int, row []byte)
 	}
 	row := d.row[:2*n]
 	for y := range d.h {
+		if err := d.Stop.Err(); err != nil {
+			return err
+		}
 		for i := range n {
 			v, err := d.plainSample()
 			if err != nil {

@@ -14,11 +14,15 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/penstock-go/penstock/internal/halt"
 )
 
 // A Decoder decodes one file after the other and keeps its memory between
 // them. The zero value is ready for use by one goroutine at a time.
 type Decoder struct {
+	Stop halt.Func // asked before every row of a plain file
+
 	data   []byte
 	w, h   int
 	kind   kind
@@ -97,6 +101,14 @@ func (d *Decoder) header(data []byte) (w, h int, err error) {
 	}
 	d.data = data[s.at:]
 	return w, h, nil
+}
+
+// Memory is how many bytes decoding a window of the file whose header was read takes, beside the window.
+func (d *Decoder) Memory(image.Rectangle) int64 {
+	if !d.kind.plain {
+		return 0
+	}
+	return 2 * int64(d.w) * int64(d.kind.bands)
 }
 
 // samples reads the header's maximum value or scale.

@@ -432,7 +432,7 @@ func (d *Decoder) decodeJPEG(to *target, i int, at image.Point, part image.Recta
 // jpegHeader reads and checks the header of the JPEG file in chunk i of a plane.
 func (d *Decoder) jpegHeader(file []byte, i int) error {
 	p := &d.stored
-	d.jpeg.MaxPixels, d.jpeg.Budget = d.MaxPixels, &d.budget
+	d.jpeg.MaxPixels, d.jpeg.Budget, d.jpeg.Stop = d.MaxPixels, &d.budget, d.Stop
 	d.jpeg.Tables = p.tables
 	d.jpeg.Colours = jpeg.AsStored
 	if p.photometric == ycbcrPhoto {

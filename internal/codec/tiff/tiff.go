@@ -21,6 +21,7 @@ import (
 
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
+	"github.com/penstock-go/penstock/internal/halt"
 )
 
 // DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0. Pillow has the
@@ -42,6 +43,8 @@ type Decoder struct {
 	Stored bool
 	// Codecs come before the compressions of this package.
 	Codecs []Codec
+
+	Stop halt.Func // asked before every strip or tile, and between the rows of those that are JPEG files
 
 	data    []byte        // the whole file, or nil
 	budget  budget.Budget // of the chunks of a window
@@ -140,7 +143,10 @@ func (d *Decoder) chunks(to *target, samples []float32) error {
 	for cy := to.window.Min.Y / p.chunkH; cy*p.chunkH < to.window.Max.Y; cy++ {
 		for cx := to.window.Min.X / p.chunkW; cx*p.chunkW < to.window.Max.X; cx++ {
 			at, i := image.Pt(cx*p.chunkW, cy*p.chunkH), cy*p.across+cx
-			var err error
+			err := d.Stop.Err()
+			if err != nil {
+				return fmt.Errorf("tiff: decode: %w", err)
+			}
 			if samples == nil {
 				err = d.decodeChunk(to, i, at)
 			} else {
@@ -152,6 +158,23 @@ func (d *Decoder) chunks(to *target, samples []float32) error {
 		}
 	}
 	return nil
+}
+
+// Memory is how many bytes decoding a window of the file whose header was read takes at most, beside tables and the window.
+func (d *Decoder) Memory(window image.Rectangle) int64 {
+	p := &d.stored
+	w, h, samples := int64(p.chunkW), int64(p.rows(0)), int64(p.samples)
+	n := w*samples*int64(p.bits+7)/8 + 4*w // a row
+	if p.reversed {
+		n += int64(len(d.data))
+	}
+	switch {
+	case p.compression == newJPEG: // with several scans, and with the greatest sampling factors
+		n += 4*w*h + 2*int64(len(d.data)) + (w+32)*(h+32)*samples*5/2 + 128*(w+32)*samples
+	case p.compression != none || p.planes:
+		n += p.chunkSize(0) * int64(p.parts())
+	}
+	return n
 }
 
 // grow returns a slice of n elements, in the memory of s if that is large enough.

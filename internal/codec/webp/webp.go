@@ -55,6 +55,18 @@ func (d *Decoder) Header(data []byte) (w, h int, err error) {
 // of 256 pixels take at least 3 bits.
 const density = 1024
 
+// Memory is how many bytes decoding a window of the file whose header was read takes at most, beside the window.
+func (d *Decoder) Memory(image.Rectangle) int64 {
+	f := &d.file
+	w, h, n := int64(f.frame.Dx()), int64(f.frame.Dy()), int64(len(f.stream))
+	if f.lossy {
+		w, h = (w+15)&^15, (h+15)&^15
+		return w*h*3/2 + w*h/16 + 2*w + 2*n // samples, filters, rows of chroma, partitions
+	}
+	const groups, group = 2600, 25 << 10 // of Huffman codes: see the comment of the package
+	return 10*w*h + group*min(groups, n/16+1)
+}
+
 // Orientation is the orientation in the file's Exif or XMP data, 1 to 8, or 0 if there
 // is none. Decode does not apply it.
 func (d *Decoder) Orientation() int { return jpeg.Orientation(d.file.exif, d.file.xmp) }

@@ -43,17 +43,31 @@ func (f *ByteFrame) prepare(e *Engine) error {
 		return nil
 	}
 	need := f.needs(v)
+	ax, ay := v.axes()
+	straight := !ax.Reverse && ax.In == ax.Out
+	columns := !straight && ay.In != ay.Out && v.verticalFirst(f.pillow)
+	rows := need.Dy()
+	if columns {
+		rows = v.Part.Dy()
+	}
+	takes := e.pixels(need)
+	if !straight {
+		takes.passes = grown(4 * int64(v.Part.Dx()) * int64(rows))
+	}
+	if columns {
+		takes.passes += grown(4 * int64(need.Dx()) * int64(rows))
+	}
+	if err := e.held.claim(takes); err != nil {
+		return err
+	}
 	if err := f.pixels(e, need); err != nil {
 		return err
 	}
-	ax, ay := v.axes()
-	if !ax.Reverse && ax.In == ax.Out {
+	if straight {
 		f.mid, f.stride = f.pix, f.pitch
 		return nil
 	}
-	rows := need.Dy()
-	if ay.In != ay.Out && v.verticalFirst(f.pillow) {
-		rows = v.Part.Dy()
+	if columns {
 		f.columns(4*need.Dx(), rows)
 	}
 	f.stride = 4 * v.Part.Dx()

@@ -29,6 +29,7 @@ func DoAll(ops []Operation, e *Engine, r *rand.Rand) error {
 type Engine struct {
 	of    string       // the field of the images
 	limit int          // the most pixels that an image may have
+	held  *holding     // of the memory of a pool; nil without a bound
 	Slot  dataset.Slot // told about the stages
 
 	src    source.Image
@@ -150,7 +151,7 @@ func (e *Engine) Render() error {
 	if fw, fh := e.Frame.Size(); e.inside && e.View.isWhole(w, h) && fw == w && fh == h {
 		return nil
 	}
-	if err := e.Check(w, h); err != nil {
+	if err := e.Make(w, h); err != nil {
 		return err
 	}
 	if err := e.Frame.prepare(e); err != nil {
@@ -177,7 +178,7 @@ func (e *Engine) CheckChannels(n int) error {
 		return nil
 	}
 	w, h := e.Size()
-	return checkValues(w, h, n, e.limit)
+	return e.makeOf(w, h, n)
 }
 
 // checkValues is source.CheckSize for images of many channels.
@@ -201,7 +202,7 @@ func (e *Engine) needs() image.Rectangle {
 
 // Warp replaces the image, which Render has made, by what m shows of it, in w×h pixels.
 func (e *Engine) Warp(m raster.Mapping, w, h int, p raster.Painter) error {
-	if err := e.Check(w, h); err != nil {
+	if err := e.Make(w, h); err != nil {
 		return err
 	}
 	e.Frame.Warp(m, w, h, p)

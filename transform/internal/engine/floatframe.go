@@ -79,18 +79,26 @@ func (f *floatFrame) prepare(e *Engine) error {
 		return err
 	}
 	need := f.needs(v)
+	ax, _ := v.axes()
+	w, h := v.Part.Dx(), need.Dy()
+	straight := !ax.Reverse && ax.In == ax.Out
+	takes := e.pixels(need)
+	if !straight {
+		if err := e.Check(w, h); err != nil { // a high and narrow image becomes wide before it becomes low
+			return err
+		}
+		takes.passes = grown(4 * int64(w) * int64(h) * int64(f.Channels()))
+	}
+	if err := e.held.claim(takes); err != nil {
+		return err
+	}
 	if err := f.pixels(e, need); err != nil {
 		return err
 	}
 	e.Slot.Stage(dataset.StageResample)
-	ax, _ := v.axes()
-	if !ax.Reverse && ax.In == ax.Out {
+	if straight {
 		f.mid, f.stride, f.layer = f.pix, f.pitch, f.plane
 		return nil
-	}
-	w, h := v.Part.Dx(), need.Dy()
-	if err := e.Check(w, h); err != nil { // a high and narrow image becomes wide before it becomes low
-		return err
 	}
 	f.wide = raster.GrowFloats(f.wide, w*h*f.Channels())
 	f.mid, f.stride, f.layer = f.wide, w, w*h

@@ -14,6 +14,7 @@ import (
 type Plan struct {
 	Field   string       // of the images
 	Limit   int          // the most pixels that an image may have
+	Memory  int64        // of all single images at a time, in bytes; 0 has no limit
 	Pillow  int          // the version of Pillow whose resizing this is
 	Cut     bool         // JPEG files may end too early
 	Upright bool         // images are rotated by their orientation

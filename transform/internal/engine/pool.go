@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"image"
 	"math/rand/v2"
 
@@ -11,6 +14,7 @@ import (
 // A Pool applies a plan to single images, several at a time.
 type Pool struct {
 	*Plan
+	memory  *memory      // nil without a bound
 	singles chan *single // nil where no memory has been made yet
 }
 
@@ -20,15 +24,19 @@ func NewPool(p *Plan, n int) *Pool {
 	for range n {
 		c.singles <- nil
 	}
+	if p.Memory > 0 {
+		c.memory = newMemory(p.Memory, n)
+	}
 	return c
 }
 
 // An Input is one image.
 type Input struct {
-	File  []byte
-	Image image.Image
-	Raw   source.Raw
-	Seed  uint64
+	File    []byte
+	Image   image.Image
+	Raw     source.Raw
+	Seed    uint64
+	Context context.Context // nil never ends
 }
 
 // A single holds the memory to process one image at a time.
@@ -39,35 +47,93 @@ type single struct {
 	rand  *rand.Rand
 	raw   source.Raw
 	image source.Decoded
+	held  *holding        // nil without a bound
+	used  bool            // for an image
+	ctx   context.Context // of the image
+}
+
+// newSingle makes memory for one image at a time.
+func (c *Pool) newSingle() *single {
+	s := &single{lane: newLane(c.Plan), slot: dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8})}
+	s.rand = rand.New(&s.pcg)
+	s.lane.files.Interrupt(func() error { return s.ctx.Err() })
+	if c.memory != nil {
+		s.held = &holding{memory: c.memory}
+		s.lane.Engine.held = s.held
+	}
+	return s
 }
 
 // Into applies the plan to an image, and writes the result to the memory that room has for h×w pixels.
 func (c *Pool) Into(from Input, room func(h, w int) []byte) error {
-	s := <-c.singles
+	if from.Context == nil {
+		from.Context = context.Background()
+	}
+	s, err := c.take(from.Context)
+	if err != nil {
+		return err
+	}
 	returns := false
 	defer func() {
-		if !returns { // runtime.Goexit in a user's step or image
+		if s != nil && (!s.held.end() || !returns) { // runtime.Goexit in a user's step or image
 			s = nil
 		}
 		c.singles <- s
 	}()
-	if s == nil {
-		s = &single{lane: newLane(c.Plan), slot: dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8})}
-		s.rand = rand.New(&s.pcg)
+	for wait := int64(0); ; {
+		if s == nil {
+			s = c.newSingle()
+			if wait > 0 {
+				err = s.held.await(from.Context, wait)
+			}
+		}
+		first := !s.used
+		if err == nil {
+			err = s.into(from, room)
+		}
+		short, ok := errors.AsType[*shortage](err)
+		if first && ok && short.bytes > c.memory.limit/2 {
+			err, ok = fmt.Errorf("transform: the image would take %d bytes of memory, more than half of the limit of %d (see MaxMemory)", short.bytes, c.memory.limit), false
+		}
+		if !ok {
+			break
+		}
+		if first { // what one that was used for other images has is not all for this one
+			wait = short.bytes
+		}
+		s.held.end()
+		s, err = nil, nil
 	}
-	s.pcg.Seed(from.Seed, 0)
-	err := s.into(from, room)
-	s.raw.Pix, s.image.Image = nil, nil
 	returns = true
 	return err
 }
 
+// take is the next single that is free.
+func (c *Pool) take(ctx context.Context) (*single, error) {
+	err := ctx.Err()
+	if err == nil {
+		select {
+		case s := <-c.singles:
+			return s, nil
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	return nil, fmt.Errorf("transform: %w", err)
+}
+
 func (s *single) into(from Input, room func(h, w int) []byte) error {
+	s.used, s.ctx = true, from.Context
+	defer func() { s.raw.Pix, s.image.Image, s.ctx = nil, nil, nil }()
+	s.pcg.Seed(from.Seed, 0)
 	if err := s.Begin(from); err != nil {
 		return err
 	}
 	if err := s.lane.Run(s.rand); err != nil {
 		return err
+	}
+	if err := s.ctx.Err(); err != nil {
+		return fmt.Errorf("transform: %w", err)
 	}
 	return s.lane.Store(room(s.lane.output.H, s.lane.output.W), s.rand)
 }

@@ -353,7 +353,7 @@ func (s padding) around(e *engine.Engine, frame image.Rectangle) error {
 	if s.mode == raster.Constant || frame.Size() == e.View.Canvas {
 		return e.Crop(frame, s.colour)
 	}
-	if err := e.Check(frame.Dx(), frame.Dy()); err != nil {
+	if err := e.Make(frame.Dx(), frame.Dy()); err != nil {
 		return err
 	}
 	if err := e.Render(); err != nil {
@@ -478,7 +478,7 @@ var (
 			t.Angle = degrees.Draw(r)
 			m, _, _ := t.Inverse(e.Size())
 			w, h := t.Size(e.Size())
-			if err := e.Check(w, h); err != nil {
+			if err := e.Make(w, h); err != nil {
 				return err
 			}
 			if err := e.Render(); err != nil {

@@ -226,6 +226,9 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 	if err := p.findFields(spec); err != nil {
 		return nil, err
 	}
+	if p.Memory > 0 {
+		return nil, fmt.Errorf("MaxMemory(%d): only for Compile: here every worker has one image at a time", p.Memory)
+	}
 	if len(p.groups) > 0 {
 		if x.Out, err = p.withViews(spec, x.Field, x.Raw.W, x.Raw.H); err != nil {
 			return nil, err

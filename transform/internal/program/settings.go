@@ -23,6 +23,10 @@ var (
 		p.Limit = c.Args.int(0)
 		return want(p.Limit >= 1, "a positive number")
 	}}
+	MaxMemory = &Kind{name: "MaxMemory", add: func(p *Program, c *Call) error {
+		p.Memory = int64(c.Args.int(0))
+		return want(p.Memory >= 1, "a positive number of bytes")
+	}}
 	Pillow = &Kind{name: "Pillow", add: func(p *Program, c *Call) error {
 		p.Pillow = c.Args.int(0)
 		return want(p.Pillow == 12 || p.Pillow == 13, "12 or 13")

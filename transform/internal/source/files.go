@@ -7,6 +7,7 @@ import (
 	"image"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/codec/bmp"
@@ -18,6 +19,7 @@ import (
 	"github.com/penstock-go/penstock/internal/codec/webp"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/halt"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -52,6 +54,8 @@ type Files struct {
 	tiff  tiff.Decoder
 
 	shallow []byte // the pixels of 8 bits of an image of Depth16
+
+	most []int64 // by format, and then of registered ones: what the decoder has at most
 }
 
 // Take sets the limit of pixels, whether JPEG files may end too early, whether samples are kept as they are stored, the
@@ -60,6 +64,37 @@ func (f *Files) Take(limit int, cut, stored bool, field string, codecs []tiff.Co
 	f.Limit, f.other.field = limit, field
 	f.jpeg.AllowTruncated = cut
 	f.tiff.Stored, f.tiff.Codecs = stored, codecs
+}
+
+// Interrupt makes decoding end between two rows when end returns an error.
+func (f *Files) Interrupt(end halt.Func) {
+	f.jpeg.Stop, f.png.Stop, f.gif.Stop, f.pnm.Stop, f.tiff.Stop = end, end, end, end, end
+}
+
+// deep reports whether values are wanted as they are stored.
+func (f *Files) deep() bool { return f.tiff.Stored }
+
+// Memory implements Costly. Of a format that the program has registered it is a guess: 8 bytes per pixel.
+func (f *Files) Memory(window image.Rectangle) (all int64) {
+	at := slices.IndexFunc(formats[:], func(k format) bool { return k.name == f.name })
+	n := int64(0)
+	if d, ok := f.now.(Costly); ok {
+		n = d.Memory(window)
+	}
+	if f.now == &f.other {
+		at, n = len(formats), 8*int64(f.other.size.X)*int64(f.other.size.Y)
+	}
+	if f.deep() {
+		n += 5*int64(window.Dx())*int64(window.Dy()) + 64
+	}
+	if f.most == nil {
+		f.most = make([]int64, len(formats)+1)
+	}
+	f.most[at] = max(f.most[at], n)
+	for _, n := range f.most {
+		all += n
+	}
+	return all
 }
 
 // A format is a file format that files decodes.

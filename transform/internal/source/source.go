@@ -24,6 +24,12 @@ type Values interface {
 	DecodeValues(dst []float32, window image.Rectangle) error
 }
 
+// A Costly is an Image that takes memory to give its pixels.
+type Costly interface {
+	// Memory is how many bytes its decoders have at most, once a window has been decoded, beside tables and the window.
+	Memory(window image.Rectangle) int64
+}
+
 // CheckSamples checks that a source has this number of channels, and returns their dtype.
 func CheckSamples(src Values, channels int) (dataset.Dtype, error) {
 	n, dtype, err := src.Samples()

@@ -61,6 +61,17 @@ func (u *Upright) Decode(dst []byte, stride int, window image.Rectangle) error {
 	return nil
 }
 
+// Memory implements Costly.
+func (u *Upright) Memory(window image.Rectangle) int64 {
+	part := u.before(window)
+	channels := 1
+	if u.src.deep() {
+		channels, _, _ = u.Samples()
+	}
+	turned := 4 * int64(max(1, channels)) * int64(part.Dx()) * int64(part.Dy())
+	return u.src.Memory(part) + turned + turned/4 + 64
+}
+
 func (u *Upright) Samples() (int, dataset.Dtype, error) { return u.src.Samples() }
 
 func (u *Upright) DecodeValues(dst []float32, window image.Rectangle) error {

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"slices"
+	"sync"
+
+	"github.com/penstock-go/penstock/transform/internal/source"
+)
+
+// A memory is the bytes that all singles of a pool may have at a time. Half of them are shares: a single keeps its share
+// from call to call. What a call needs beyond its share it takes from the other half, and gives back when it ends.
+//
+// No call waits while it has something: one that cannot have more gives back all, waits for the whole, and begins anew.
+// So no two calls wait for each other.
+type memory struct {
+	limit, share int64
+
+	mu      sync.Mutex
+	free    int64     // of the half that is not shares
+	waiting []*waiter // the first one is served first
+}
+
+// A waiter is a call that waits for n bytes.
+type waiter struct {
+	n     int64
+	ready chan struct{} // closed when it has them
+}
+
+// newMemory is the memory of n singles.
+func newMemory(limit int64, n int) *memory {
+	return &memory{limit: limit, share: limit / 2 / int64(n), free: limit / 2}
+}
+
+// try takes n bytes if they are free, and nobody waits.
+func (m *memory) try(n int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n > m.free || len(m.waiting) > 0 {
+		return false
+	}
+	m.free -= n
+	return true
+}
+
+// wait takes n bytes, at most half of the limit, as soon as they are free and those before it have theirs.
+func (m *memory) wait(ctx context.Context, n int64) error {
+	w := &waiter{n, make(chan struct{})}
+	m.mu.Lock()
+	m.waiting = append(m.waiting, w)
+	m.serve()
+	m.mu.Unlock()
+	select {
+	case <-w.ready:
+		return nil
+	case <-ctx.Done():
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at := slices.Index(m.waiting, w); at >= 0 {
+		m.waiting = slices.Delete(m.waiting, at, at+1)
+	} else {
+		m.free += n
+	}
+	m.serve()
+	return ctx.Err()
+}
+
+// give gives n bytes back.
+func (m *memory) give(n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.free += n
+	m.serve()
+}
+
+// serve gives those who wait what is free. The mutex is held.
+func (m *memory) serve() {
+	for len(m.waiting) > 0 && m.waiting[0].n <= m.free {
+		m.free -= m.waiting[0].n
+		close(m.waiting[0].ready)
+		m.waiting = slices.Delete(m.waiting, 0, 1)
+	}
+}
+
+// A need is how many bytes an image takes, by purpose.
+type need struct {
+	decoder int64 // what its decoder has beside the window
+	window  int64 // the pixels that are decoded
+	passes  int64 // between the two passes of a resize
+	frames  int64 // the images between the steps
+}
+
+func (n need) all() int64 { return n.decoder + n.window + n.passes + n.frames }
+
+// over is the need of both, one after the other in the same memory.
+func (n need) over(o need) need {
+	return need{max(n.decoder, o.decoder), max(n.window, o.window), max(n.passes, o.passes), max(n.frames, o.frames)}
+}
+
+// A holding is what one single has of a memory. It belongs to the goroutine of the single.
+type holding struct {
+	*memory
+	has   need  // of all images since the single was made: so large is its memory at most
+	taken int64 // beyond the share
+}
+
+// A shortage is the error of a call that must give back what it has, and wait until so many bytes are free for it.
+type shortage struct{ bytes int64 }
+
+func (s *shortage) Error() string { return fmt.Sprintf("%d bytes are not free", s.bytes) }
+
+// claim takes what an image needs, before it is allocated. A nil holding has no limit.
+func (h *holding) claim(n need) error {
+	if h == nil {
+		return nil
+	}
+	has := h.has.over(n)
+	if more := has.all() - h.share - h.taken; more > 0 {
+		if has.all() > h.limit/2 || !h.try(more) {
+			return &shortage{has.all()}
+		}
+		h.taken += more
+	}
+	h.has = has
+	return nil
+}
+
+// await takes n bytes for a single that has none.
+func (h *holding) await(ctx context.Context, n int64) error {
+	if n = n - h.share; n <= 0 {
+		return nil
+	}
+	if err := h.wait(ctx, n); err != nil {
+		return fmt.Errorf("transform: wait for memory: %w", err)
+	}
+	h.taken = n
+	return nil
+}
+
+// end gives back what is beyond the share. It reports whether the single may be kept: otherwise its memory is larger.
+func (h *holding) end() (keep bool) {
+	if h == nil {
+		return true
+	}
+	if h.taken > 0 {
+		h.give(h.taken)
+		h.taken = 0
+	}
+	return h.has.all() <= h.share
+}
+
+// grown is what memory for n bytes takes: see raster.Grow.
+func grown(n int64) int64 { return n + n/4 + 64 }
+
+// area is the number of pixels of a rectangle.
+func area(r image.Rectangle) int64 { return int64(r.Dx()) * int64(r.Dy()) }
+
+// pixels is the need of a window of the current image: nothing if that is in the frame.
+func (e *Engine) pixels(r image.Rectangle) (n need) {
+	if e.held == nil || e.inside {
+		return n
+	}
+	n.window = grown(4 * int64(e.Frame.cost()) * area(r))
+	if d, ok := e.src.(source.Costly); ok {
+		n.decoder = d.Memory(r)
+	}
+	return n
+}
+
+// Make checks that an image of w×h pixels may become the current one, and takes the memory for it and the spare one.
+func (e *Engine) Make(w, h int) error { return e.makeOf(w, h, e.Frame.cost()) }
+
+func (e *Engine) makeOf(w, h, cost int) error {
+	if err := checkValues(w, h, cost, e.limit); err != nil {
+		return err
+	}
+	return e.held.claim(need{frames: 2 * grown(4*int64(cost)*int64(w)*int64(h))})
+}

@@ -34,6 +34,7 @@ type options struct {
 	queue    int
 	maxBytes int64
 	pixels   int
+	memory   int
 	threads  int
 }
 
@@ -46,6 +47,7 @@ func main() {
 	flag.IntVar(&o.queue, "queue", 64, "`requests` at a time; a further one gets 503")
 	flag.Int64Var(&o.maxBytes, "max-bytes", 8<<20, "`bytes` of an image")
 	flag.IntVar(&o.pixels, "max-pixels", 50_000_000, "`pixels` of an image")
+	flag.IntVar(&o.memory, "max-memory", 1<<30, "`bytes` that all images take together while they are decoded; further ones wait")
 	flag.IntVar(&o.threads, "threads", 0, "`threads` of the net; 0 is one for each processor")
 	flag.Parse()
 	if flag.NArg() > 0 || o.batch < 1 || o.queue < 1 || o.maxBytes < 1 {
@@ -76,7 +78,7 @@ func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	steps, err := transform.Compile(append(model.Steps(), transform.MaxPixels(o.pixels))...)
+	steps, err := transform.Compile(append(model.Steps(), transform.MaxPixels(o.pixels), transform.MaxMemory(o.memory))...)
 	if err != nil {
 		return err
 	}

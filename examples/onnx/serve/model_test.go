@@ -42,7 +42,7 @@ func TestAnswersAreThoseOfPyTorch(t *testing.T) {
 	defer cancel()
 	addr, ended := make(chan net.Addr, 1), make(chan error, 1)
 	go func() {
-		o := options{addr: "127.0.0.1:0", model: model.Folder(), batch: 8, queue: 64, maxBytes: 8 << 20, pixels: 50e6}
+		o := options{addr: "127.0.0.1:0", model: model.Folder(), batch: 8, queue: 64, maxBytes: 8 << 20, pixels: 50e6, memory: 1 << 30}
 		ended <- run(ctx, o, func(a net.Addr) { addr <- a })
 	}()
 	var url string

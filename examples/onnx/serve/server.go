@@ -156,7 +156,7 @@ func (s *server) classify(ctx context.Context, body io.Reader) (status int, a an
 		return http.StatusServiceUnavailable, answer{Error: fmt.Sprintf("%d requests are under way, which is the limit", cap(s.places))}
 	}
 	i := prepared{make([]float32, s.values), make(chan result, 1)}
-	if err := s.steps.Into(i.x, transform.File(file)); err != nil {
+	if err := s.steps.Into(i.x, transform.File(file).Context(ctx)); err != nil {
 		return http.StatusUnprocessableEntity, answer{Error: err.Error()}
 	}
 	var found result

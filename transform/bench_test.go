@@ -2,6 +2,8 @@ package transform
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
@@ -206,4 +208,29 @@ func BenchmarkFiveCrop(b *testing.B) {
 
 func BenchmarkFiveViews(b *testing.B) {
 	benchmarkPhotos(b, Views(5, Resize(256), RandomCrop(224), ToTensor(), Normalize(ImageNetMean, ImageNetStd)))
+}
+
+var large = flag.String("large", "", "file that BenchmarkLargePicture prepares; bench/peers/large_picture.py makes one")
+
+// BenchmarkLargePicture decodes a picture of a telephone and makes 1024×1024 pixels of it with Pillow's bicubic.
+func BenchmarkLargePicture(b *testing.B) {
+	if *large == "" {
+		b.Skip("-large names no file")
+	}
+	file, err := os.ReadFile(*large)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, limit := range [][]Item{nil, {MaxMemory(400_000_000)}} {
+		b.Run(fmt.Sprint(limit), func(b *testing.B) {
+			c := compiled(b, append(limit, Resize([2]int{1024, 1024}, Interpolation(Bicubic)))...)
+			dst := make([]uint8, c.Spec()[0].Bytes())
+			for b.Loop() {
+				if err := c.IntoBytes(dst, File(file)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1e3/float64(b.N), "ms")
+		})
+	}
 }

@@ -4,8 +4,8 @@
 // datasets: [Concat], [Zip], [Subset], [RandomSplit], [StratifiedSplit],
 // [GroupedSplit], [Map], [Select], [Rename], [Cached]. Every other format has a
 // package of its own in this folder: npy, idx, csv, packed, volume; classic for
-// CIFAR and MNIST; coco, voc and masks for images with boxes and masks. Package
-// objects makes file systems of objects on HTTP servers, for all of them. Package
+// CIFAR and MNIST; coco, voc and masks for images with boxes and masks; tokens for
+// language models. Package objects makes file systems of objects on HTTP servers, for all of them. Package
 // shards reads tar files, TFRecord and MDS, which hold many samples each. Package stream
 // reads channels, queues and logs, whose length is not known.
 //
@@ -33,7 +33,7 @@
 //   - Foresee (see [Foresee]), where storage is slow: it gets the whole order of an epoch,
 //     and requests data long before it is needed. [ForeseeFiles] is enough for datasets
 //     that read files;
-//   - PlaceParts ([PartReader]), where a part of a large encoded file may be enough;
+//   - PlaceParts ([PartReader]), where a part of a large sample may be enough;
 //   - PlaceBatch ([BatchReader]), where many samples at once are faster than
 //     one by one. It must write what Place would;
 //   - a Write function that uses [Each], so that a test can read what it wrote.
@@ -116,11 +116,11 @@ func CheckIndex(i, n int) error {
 	return nil
 }
 
-// A PartReader is a [Reader] that need not read an encoded file as a whole, because
-// its user may need only a part: a crop of a packed photo needs only its rows. The Readers
+// A PartReader is a [Reader] that need not read a long sample as a whole, because its user may
+// need only a part: a crop of a packed photo needs only its rows. The Readers
 // of Subset, Concat, Zip, Select and Rename pass this on.
 type PartReader interface {
-	// PlaceParts is Place, but it may leave out field f, which is ragged uint8. Then it
+	// PlaceParts is Place, but it may leave out field f, which is ragged. Then it
 	// returns the field's length n in bytes, and parts, which reads them. parts is valid
 	// until the next sample is placed, and nil if the field has been placed.
 	PlaceParts(ctx context.Context, i, f int, dst Slot) (n int, parts io.ReaderAt, err error)

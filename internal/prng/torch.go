@@ -56,6 +56,23 @@ func (g *Generator) swapped(n int) []int {
 	return perm
 }
 
+// Shuffle shuffles n elements as the next numpy.random.RandomState.shuffle of an array does, after RandomState(seed) for a
+// generator of that seed. It swaps elements by swap.
+func (g *Generator) Shuffle(n int, swap func(i, j int)) {
+	for i := n - 1; i > 0; i-- {
+		mask := uint64(1)<<bits.Len(uint(i)) - 1
+		j := uint64(math.MaxUint64)
+		for j > uint64(i) {
+			if mask > math.MaxUint32 {
+				j = g.next64() & mask
+			} else {
+				j = uint64(g.twister.next()) & mask
+			}
+		}
+		swap(i, int(j))
+	}
+}
+
 // insideOut is the inside-out variant of the shuffle, which adds one element after the
 // other.
 func (g *Generator) insideOut(n int) []int {

@@ -122,11 +122,12 @@ func TestLayersImportDownwards(t *testing.T) {
 		folder string
 		below  []string
 	}{
-		{"loader", []string{"loader/internal/assemble", "loader/internal/plan", "loader/internal/slab", "loader/internal/tune"}},
-		{"loader/internal/assemble", []string{"loader/internal/plan", "loader/internal/slab"}},
-		{"loader/internal/plan", nil},
-		{"loader/internal/slab", nil},
+		{"loader", []string{"loader/internal/assemble", "loader/internal/plan", "loader/internal/slab", "loader/internal/tune", "loader/internal/usercode"}},
+		{"loader/internal/assemble", []string{"loader/internal/plan", "loader/internal/slab", "loader/internal/usercode"}},
+		{"loader/internal/plan", []string{"loader/internal/usercode"}},
+		{"loader/internal/slab", []string{"loader/internal/usercode"}},
 		{"loader/internal/tune", nil},
+		{"loader/internal/usercode", nil},
 		{"transform", []string{"transform/internal/engine", "transform/internal/program", "transform/internal/raster", "transform/internal/source"}},
 		{"transform/internal/program", []string{"transform/internal/engine", "transform/internal/raster", "transform/internal/source"}},
 		{"transform/internal/engine", []string{"transform/internal/raster", "transform/internal/source"}},

@@ -134,7 +134,7 @@ func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body bytes.Buffer
 	var err error
 	kind := "text/html; charset=utf-8"
-	if r.FormValue("format") == "json" {
+	if r.URL.Query().Get("format") == "json" { // FormValue would store what the request's body has, however much that is
 		kind = "application/json"
 		e := json.NewEncoder(&body)
 		e.SetIndent("", "\t")

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -65,6 +66,23 @@ func TestPagesOfOtherSitesCannotUseThePage(t *testing.T) {
 		if policy := resp.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%q: the policy is %q", query, policy)
 		}
+	}
+}
+
+// unread is the body of a request that nobody is to read.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the body of the request is read")
+	return 0, io.EOF
+}
+
+func TestThePageDoesNotReadBodiesOfRequests(t *testing.T) {
+	var view live.View
+	for _, query := range []string{"", "?format=json"} {
+		r := httptest.NewRequest("GET", "/"+query, unread{t})
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+		view.ServeHTTP(httptest.NewRecorder(), r)
 	}
 }
 

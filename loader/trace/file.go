@@ -187,10 +187,7 @@ func (r *recorder) add(e event, at, took time.Duration) {
 	if r.closed {
 		return
 	}
-	if r.output.lost {
-		r.output.lost = false
-		r.add(event{Phase: "i", Track: loopTrack, Scope: "t", Name: "events are missing"}, at, 0)
-	}
+	r.gap(at)
 	e.Pid, e.At, e.Took = r.pid, micros(at), micros(took)
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -206,6 +203,14 @@ func (r *recorder) add(e event, at, took time.Duration) {
 	}
 	r.out.WriteString(before)
 	r.out.Write(text)
+}
+
+// gap says that events are missing, if a piece was lost since the last event.
+func (r *recorder) gap(at time.Duration) {
+	if r.output.lost {
+		r.output.lost = false
+		r.add(event{Phase: "i", Track: loopTrack, Scope: "t", Name: "events are missing"}, at, 0)
+	}
 }
 
 func micros(d time.Duration) float64 { return float64(max(d, 0)) / 1000 }
@@ -250,7 +255,7 @@ func (r *recorder) count(name, series string, n int) {
 	r.add(event{Phase: "C", Track: loopTrack, Name: name, Args: args{series: n}}, now, 0)
 }
 
-// worker is the track of a worker, or of the loop's goroutine that works itself.
+// worker is the track of a worker.
 func (r *recorder) worker(id int) *track {
 	for len(r.crew) <= id {
 		t := &track{id: loopTrack + 1 + len(r.crew)}
@@ -301,6 +306,7 @@ func (r *recorder) finish() []byte {
 	for _, t := range r.crew {
 		r.endGroup(t)
 	}
+	r.gap(time.Since(r.origin))
 	r.closed = true
 	r.out.WriteString("\n]\n")
 	r.out.Flush()

@@ -142,7 +142,8 @@ func (*remembering) Free([]byte) error { return nil }
 // TestAClosedLoaderKeepsNoMemory: observers may keep the loader, as a list of its slowest samples does.
 func TestAClosedLoaderKeepsNoMemory(t *testing.T) {
 	memory := new(remembering)
-	l := loadertest.New(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(4), loader.Memory(memory))
+	step := dataset.BatchFunc(func(dst, src dataset.Columns) error { return nil })
+	l := loadertest.New(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(4), loader.Collate(step), loader.Memory(memory))
 	for range l.Epoch(t.Context(), 0) {
 	}
 	if err := l.Close(); err != nil {

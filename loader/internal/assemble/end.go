@@ -146,7 +146,8 @@ func (t *Team) retire() []Activity {
 				<-w.ended
 			}
 			w.at.Store(nil)
-			clear(w.cells) // they have the memory of a slab
+			clear(w.cells) // these have the memory of a slab
+			w.src, w.dst = nil, nil
 			if err := w.close(); err != nil {
 				t.keepError(fmt.Errorf("loader: close dataset: %w", err))
 			}

@@ -214,6 +214,27 @@ func TestAutoDoesNotLoadAnEpochAheadOfASlowSample(t *testing.T) {
 	})
 }
 
+// TestAutoAddsNoSlabWhenTheLoopIsToEnd: while it waits for batch 0, it is known that batch 4 cannot be drawn.
+func TestAutoAddsNoSlabWhenTheLoopIsToEnd(t *testing.T) {
+	onTwoProcessors(t)
+	synctest.Test(t, func(t *testing.T) {
+		ds := &fake{n: 8, place: func(_ context.Context, i int, _ dataset.Slot) error {
+			if i == 0 {
+				time.Sleep(time.Second)
+			}
+			return nil
+		}}
+		l := loadertest.New(t, ds, simulatedAuto(), loader.Sampler(fixedOrder{0, 1, 2, 3, 99, 4, 5, 6}))
+		var last error
+		for _, err := range l.Epoch(t.Context(), 0) {
+			last = err
+		}
+		if got := l.Stats(); last == nil || got.Batches != 4 || got.Slabs != 5 {
+			t.Errorf("%v, and %d slabs, want 5: %v", last, got.Slabs, got)
+		}
+	})
+}
+
 // A swelling batch sampler has batches of 4 samples in epoch 0 and of 16 in epoch 1.
 type swelling int
 

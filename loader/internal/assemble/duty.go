@@ -116,7 +116,7 @@ func (l *Loop) open(w *worker) *Job {
 
 // lacks reports whether Next, which waits, is to add a slab, because workers have nothing to do without.
 func (l *Loop) lacks() bool {
-	return l.t.cfg.Elastic && l.waiting && l.idle > 0 && l.cursor.More() && !l.t.cfg.Pool.Room() && l.toHelp() == nil
+	return l.t.cfg.Elastic && l.waiting && l.idle > 0 && l.fatal == nil && l.cursor.More() && !l.t.cfg.Pool.Room() && l.toHelp() == nil
 }
 
 // prepared publishes the rows of a batch, or ends the loop with an error in its place. It reports whether there are

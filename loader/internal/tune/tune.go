@@ -113,7 +113,7 @@ type Limits struct {
 type Choice struct {
 	Workers int
 	Changes int    // of Workers
-	Reason  string // in words
+	Reason  string // in words; while the loop body is the limit it says so
 }
 
 // A phase is what a Tuner does with the next window.
@@ -128,6 +128,7 @@ const (
 // A Tuner chooses a number of workers.
 type Tuner struct {
 	Choice
+	why     string // the number was chosen
 	phase   phase
 	settles bool  // whether the next window belongs to the time before the last change
 	before  known // with the number before any step
@@ -140,7 +141,8 @@ type Tuner struct {
 
 // New begins with a worker per processor.
 func New(processors int) *Tuner {
-	return &Tuner{Choice: Choice{Workers: processors, Reason: "a worker per processor to begin with"}, patience: 2}
+	const why = "a worker per processor to begin with"
+	return &Tuner{Choice: Choice{Workers: processors, Reason: why}, why: why, patience: 2}
 }
 
 // Step is told what the loader did since Step last reported true. It reports whether that was enough to decide, and
@@ -157,6 +159,7 @@ func (t *Tuner) Step(w Window, l Limits) bool {
 		t.settles = false
 	case w.bodyBound():
 		t.Reason = "the loop body is the limit"
+		return true
 	case t.phase == measuring:
 		t.grow(&w, now, l)
 	case t.phase == verifying:
@@ -164,6 +167,7 @@ func (t *Tuner) Step(w Window, l Limits) bool {
 	default:
 		t.watch(now, l)
 	}
+	t.Reason = t.why
 	return true
 }
 
@@ -218,9 +222,9 @@ func (t *Tuner) grow(w *Window, now known, l Limits) {
 		t.set(n, fmt.Sprintf("%s waited for %.0f%% of their time", crew(t.Workers), 100*waiting))
 		return
 	case need == 0:
-		t.Reason = "neither the system nor the dataset's stages tell whether workers wait"
+		t.why = "neither the system nor the dataset's stages tell whether workers wait"
 	case !wait && t.Workers <= l.Processors:
-		t.Reason = "workers compute rather than wait"
+		t.why = "workers compute rather than wait"
 	}
 	t.settle(now)
 }
@@ -279,7 +283,7 @@ func (t *Tuner) again(workers int, reason string) {
 
 // set changes the number of workers.
 func (t *Tuner) set(workers int, reason string) {
-	if t.Reason = reason; workers != t.Workers {
+	if t.why = reason; workers != t.Workers {
 		t.Workers, t.settles = workers, true
 		t.Changes++
 		t.last.rate = 0

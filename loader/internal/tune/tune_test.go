@@ -244,6 +244,24 @@ func TestTheNumberStaysWhileTheBodyIsTheLimit(t *testing.T) {
 	}
 }
 
+// TestAfterASlowBodyTheReasonIsThatOfTheNumber again.
+func TestAfterASlowBodyTheReasonIsThatOfTheNumber(t *testing.T) {
+	const ms = time.Millisecond
+	far := load{processors: 2, read: 80 * ms, compute: 2 * ms, stages: true, timed: true}
+	slow := far
+	slow.body = 20
+	u, r := tune.New(2), chance(8)
+	far.follow(u, 20*time.Second, r)
+	want := u.Choice
+	slow.follow(u, 20*time.Second, r)
+	if got := u.Reason; u.Workers != want.Workers || got != "the loop body is the limit" {
+		t.Errorf("with a slow body: %d workers: %s", u.Workers, got)
+	}
+	if far.follow(u, 2*time.Second, r); u.Choice != want {
+		t.Errorf("got %+v, want %+v", u.Choice, want)
+	}
+}
+
 func TestReasonsReadAsSentences(t *testing.T) {
 	const ms = time.Millisecond
 	far := load{processors: 2, read: 80 * ms, compute: 2 * ms, stages: true, timed: true}

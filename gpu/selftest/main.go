@@ -135,7 +135,11 @@ func check(o options, report io.Writer) int {
 			continue
 		}
 		s := &subject{options: o, report: report}
-		if err := errors.Join(s.open(), c.run(s), s.close()); err != nil {
+		err := s.open()
+		if err == nil {
+			err = c.run(s)
+		}
+		if err = errors.Join(err, s.close()); err != nil {
 			s.note("%v", err)
 			return exitFailed
 		}

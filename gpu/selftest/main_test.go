@@ -152,6 +152,14 @@ func TestADriverThatDoesNotWorkIsAFailure(t *testing.T) {
 	}
 }
 
+// TestACheckWhoseDeviceCannotBeOpenedSaysWhy, as one that was lost in the check before.
+func TestACheckWhoseDeviceCannotBeOpenedSaysWhy(t *testing.T) {
+	out, errs, code := selftest(t, nil, "-child", "-checks", "copies", "-library", "/nowhere/libcuda.so.1")
+	if code != exitFailed || !strings.HasPrefix(out, "    gpu: load /nowhere/libcuda.so.1: ") || strings.Count(out, "\n") != 1 || errs != "" {
+		t.Errorf("exit code %d, output %q, standard error %q", code, out, errs)
+	}
+}
+
 func TestWrongFlagsAreErrors(t *testing.T) {
 	for _, args := range [][]string{{"-checks", "magic"}, {"-checks", ""}, {"-checks", "copies,"}, {"-launches", "0"}, {"-device", "-1"}, {"argument"}, {"-largest", "1"}} {
 		if out, errs, code := selftest(t, nil, args...); code != exitFlags || out != "" || !strings.Contains(errs, "want ") {

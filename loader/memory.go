@@ -4,8 +4,7 @@ import "github.com/penstock-go/penstock/loader/internal/slab"
 
 // An Allocator provides the memory of batches. [New] calls it for the slabs: a slab is the memory of one batch. Later
 // the loader calls it for ragged fields, whose size is not known before, for batches larger than any before, and for the
-// slabs that [Auto] adds, while the loop waits for it.
-// Several goroutines may call it at once.
+// slabs that [Auto] adds, while the loop waits for it. Several goroutines may call it at once.
 type Allocator interface {
 	// Alloc returns n bytes or more, at an address that is a multiple of 64. Their content may be anything. n is at
 	// least 1.

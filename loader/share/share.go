@@ -55,9 +55,8 @@
 //
 // A reader should copy a field with "copy":true, and free the block. The field is small,
 // or the reader holds so many batches that the loader becomes slower. When the reader
-// holds all memory, no further batch comes.
-// [Serve] returns when the reader closes its end of the sockets, and when it exits or is
-// killed.
+// holds all memory, no further batch comes. [Serve] returns when the reader closes its end
+// of the sockets, and when it exits or is killed.
 package share
 
 import (
@@ -82,10 +81,10 @@ func Info(name string, value any) Option {
 }
 
 // Serve gives the loader's batches to the process that started this one. The loader
-// must have been made with [loader.Memory] of m. Serve
-// returns nil when that process ends or closes its socket. It returns an error if ctx is
-// done, or if the reader sends a line that breaks the protocol. Errors of the loader,
-// such as a damaged file, are sent to the reader.
+// must have been made with [loader.Memory] of m. Serve returns nil when that process ends
+// or closes its socket. It returns an error if ctx is done, or if the reader sends a line
+// that breaks the protocol. Errors of the loader, such as a damaged file, are sent to the
+// reader.
 //
 // When the reader is gone, nobody is left to end a program that hangs. If a sample still
 // keeps a worker after five seconds, Serve exits with status 1.

@@ -193,7 +193,7 @@ func TestAnErrorOfAStreamFollowsItsBatches(t *testing.T) {
 	}
 }
 
-func TestAwaitThatPanicsOrExitsIsAnError(t *testing.T) {
+func TestAwaitThatPanicsOrLiesIsAnError(t *testing.T) {
 	for name, ds := range map[string]dataset.Dataset{
 		"panics": awaiting{newArriving(4, 1), func(int) (int, bool, error) { panic("no stream") }},
 		"lies":   awaiting{newArriving(4, 1), func(n int) (int, bool, error) { return n - 1, false, nil }},
@@ -345,8 +345,5 @@ func TestWhatNeedsALengthRefusesAnUnknownOne(t *testing.T) {
 	l = loadertest.New(t, ds)
 	if n, err := l.Len(l.Position(0)); err == nil {
 		t.Errorf("Len: got %d", n)
-	}
-	if n, err := l.Len(l.Position(0)); err == nil {
-		t.Errorf("Left: got %d", n)
 	}
 }

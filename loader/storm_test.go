@@ -55,9 +55,8 @@ func storms(t *testing.T, n int, f func(t *testing.T, r *rand.Rand)) {
 // A trouble is what a storm's dataset does instead of placing a sample.
 type trouble func(ctx context.Context) error
 
-// newTrouble is a random trouble. Without workers, samples only fail, because other
-// troubles would end or block the loop's own goroutine.
-func newTrouble(hang <-chan struct{}, r *rand.Rand, workers int) trouble {
+// newTrouble is a random trouble.
+func newTrouble(hang <-chan struct{}, r *rand.Rand) trouble {
 	pause := time.Duration(r.IntN(300)) * time.Microsecond
 	all := []trouble{
 		func(context.Context) error { return errBad },
@@ -65,9 +64,6 @@ func newTrouble(hang <-chan struct{}, r *rand.Rand, workers int) trouble {
 		func(context.Context) error { time.Sleep(pause); return nil },
 		func(context.Context) error { runtime.Goexit(); return nil },
 		func(context.Context) error { <-hang; return nil }, // without watching its context
-	}
-	if workers == 0 {
-		return all[0]
 	}
 	return all[r.IntN(len(all))]
 }
@@ -78,10 +74,10 @@ type stormy struct {
 	batches bool
 }
 
-func newStormy(n int, r *rand.Rand, hang <-chan struct{}, workers int) stormy {
+func newStormy(n int, r *rand.Rand, hang <-chan struct{}) stormy {
 	at := map[int]trouble{}
 	for range r.IntN(4) {
-		at[r.IntN(n)] = newTrouble(hang, r, workers)
+		at[r.IntN(n)] = newTrouble(hang, r)
 	}
 	ds := augmented(n)
 	place := ds.place
@@ -170,10 +166,9 @@ func storm(t *testing.T, r *rand.Rand) {
 	hang := make(chan struct{})
 	hung := sync.OnceFunc(func() { close(hang) })
 	defer hung()
-	workers := r.IntN(6)
 	memory := new(checked)
-	options := append(stormOptions(n, r, workers), loader.Timeout(time.Duration(1+r.IntN(8))*time.Millisecond), loader.Memory(memory), loader.Poison(true))
-	l, err := loader.New(newStormy(n, r, hang, workers), options...)
+	options := append(stormOptions(n, r, r.IntN(6)), loader.Timeout(time.Duration(1+r.IntN(8))*time.Millisecond), loader.Memory(memory), loader.Poison(true))
+	l, err := loader.New(newStormy(n, r, hang), options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +190,7 @@ func storm(t *testing.T, r *rand.Rand) {
 		if r.IntN(10) == 0 {
 			others.Go(func() { l.Close() })
 		}
-		if workers > 0 && r.IntN(3) == 0 {
+		if r.IntN(3) == 0 {
 			others.Go(func() { time.Sleep(3 * time.Millisecond); hung() })
 		}
 		for b, err := range l.From(ctx, p, 2) {

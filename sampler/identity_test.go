@@ -75,6 +75,7 @@ func TestDataEntersIdentitiesAsAHash(t *testing.T) {
 			must(sampler.Weighted(weights, 1)),
 			must(sampler.WeightedWithoutReplacement(weights, 1)),
 			sampler.Grouped(ends, 1),
+			sampler.ByLength(lengths, 1),
 			sampler.List{{1}, indices},
 			sampler.List{indices, {1}},
 		} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 // A lane is a loop over the batches of a share. It makes them in order, a few ahead of
@@ -221,7 +222,7 @@ func persists(err error) bool {
 // main is the lane's goroutine.
 func (l *lane) main() {
 	defer l.p.remove(l)
-	err := errGoexit // unless the sampler and the hooks return
+	err := usercode.ErrGoexit // unless the sampler and the hooks return
 	defer func() { l.fail(err) }()
 	err = l.p.work(l)
 }

@@ -2,10 +2,10 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/penstock-go/penstock/loader/internal/plan"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 // rests remembers what remains of epochs.
@@ -30,9 +30,6 @@ type planning struct {
 	rest plan.Rest
 	err  error
 }
-
-// errGoexit is the error of what a sampler or a hook has ended by runtime.Goexit.
-var errGoexit = errors.New("runtime.Goexit was called")
 
 // most is the number of entries that rests keeps.
 const most = 1024
@@ -75,7 +72,7 @@ func (r *rests) begin(key restKey) *planning {
 		if len(r.m) >= most || r.m == nil {
 			r.m = make(map[restKey]*planning)
 		}
-		p = &planning{done: make(chan struct{}), err: errGoexit} // unless the sampler returns
+		p = &planning{done: make(chan struct{}), err: usercode.ErrGoexit} // unless the sampler returns
 		r.m[key] = p
 		r.group.Go(func() { r.plan(key, p) })
 		return p

@@ -132,7 +132,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 // run writes the pieces until the first error.
 func (o *output) run() {
-	ended := errors.New("runtime.Goexit was called")
+	ended := usercode.ErrGoexit
 	defer func() {
 		for range o.pieces { // if the writer has ended the goroutine
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/usercode"
 )
 
 // A call says which user code a worker is in, and since when. Only the worker writes it. Any goroutine may read it.
@@ -44,9 +45,6 @@ func doing(what int64) string {
 	return purposes[-1-what]
 }
 
-// errGoexit is the cause of an error if user code has called runtime.Goexit, as testing.T.FailNow does.
-var errGoexit = errors.New("runtime.Goexit was called")
-
 // guard calls user code: to place the sample of that index, or for one of the purposes above. A panic becomes an error.
 // All user code that workers call is called by it, or as it does.
 func (w *worker) guard(what int, f func() error) (err error) {
@@ -78,11 +76,11 @@ func (w *worker) called(what int, returned *bool, err *error) {
 // exited is called when user code has called runtime.Goexit, which ends the worker's goroutine after the deferred
 // functions. The loop ends with an error that names the call, in the place of the batch that the worker works on.
 func (w *worker) exited(what int) {
-	err := fmt.Errorf("%s: %w", doing(int64(what)), errGoexit)
+	err := fmt.Errorf("%s: %w", doing(int64(what)), usercode.ErrGoexit)
 	w.clock.Stop()
 	switch j := w.at.Load(); {
 	case j == nil && what == closing:
-		w.t.keepError(fmt.Errorf("loader: close dataset: %w", errGoexit))
+		w.t.keepError(fmt.Errorf("loader: close dataset: %w", usercode.ErrGoexit))
 	case j == nil:
 		w.loop.failWorker(w, err)
 	case what == drawing || what == finishing:

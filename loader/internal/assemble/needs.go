@@ -27,7 +27,7 @@ func (t *Team) background(doing string, f func() error, done func(error)) (ended
 	go func() {
 		defer close(over)
 		defer t.endErrand(p)
-		err := errGoexit // unless f returns or panics
+		err := usercode.ErrGoexit // unless f returns or panics
 		defer func() { done(err) }()
 		err = usercode.Call(f)
 	}()
@@ -86,7 +86,7 @@ func (l *Loop) supply() {
 // takePlan gives a plan, or the error in its place, to the cursor, and keeps what the dataset was told of it. If the
 // loop has stopped, it ends that at once.
 func (l *Loop) takePlan(epoch int, p *plan.Plan, told *foresight, err error) {
-	if err == errGoexit {
+	if err == usercode.ErrGoexit {
 		err = fmt.Errorf("loader: epoch %d: %w", epoch, err)
 	}
 	l.t.mu.Lock()

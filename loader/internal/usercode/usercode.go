@@ -2,10 +2,14 @@
 package usercode
 
 import (
+	"errors"
 	"runtime/debug"
 
 	"github.com/penstock-go/penstock/dataset"
 )
+
+// ErrGoexit is the cause of an error if code of a user has called runtime.Goexit, as testing.T.FailNow does.
+var ErrGoexit = errors.New("runtime.Goexit was called")
 
 // Call calls f. A panic becomes a [dataset.PanicError].
 func Call(f func() error) (err error) {

@@ -208,7 +208,7 @@ func (f *filling) read(t wire.Tensor, r io.Reader) error {
 		data = f.b.Fixed(i)
 	}
 	if _, err := io.ReadFull(r, data); err != nil {
-		return unexpected(err)
+		return wire.Unexpected(err)
 	}
 	if f.c.spec[i].Dtype == dataset.Bool {
 		for _, v := range data {
@@ -239,7 +239,7 @@ func readNumbers(to []int, r io.Reader) error {
 	for len(to) > 0 {
 		n := min(len(to), len(block)/8)
 		if _, err := io.ReadFull(r, block[:8*n]); err != nil {
-			return unexpected(err)
+			return wire.Unexpected(err)
 		}
 		for k := range n {
 			v := int64(binary.LittleEndian.Uint64(block[8*k:]))
@@ -251,11 +251,4 @@ func readNumbers(to []int, r io.Reader) error {
 		to = to[n:]
 	}
 	return nil
-}
-
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -81,7 +81,7 @@ const maxHeader = 1 << 20
 func ReadHeader(r io.Reader) (*Header, error) {
 	var length [8]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, short(err)
+		return nil, Unexpected(err)
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxHeader {
@@ -89,12 +89,13 @@ func ReadHeader(r io.Reader) (*Header, error) {
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return nil, short(err)
+		return nil, Unexpected(err)
 	}
 	return parse(text)
 }
 
-func short(err error) error {
+// Unexpected is the error of a read in the middle of a batch, where io.EOF is io.ErrUnexpectedEOF.
+func Unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/machine"
 )
@@ -18,8 +19,7 @@ type Allocator interface {
 // Heap is Go's own memory.
 type Heap struct{}
 
-// alignment is the size in bytes of a cache line and of the widest vector register.
-const alignment = 64
+const alignment = bulk.Align
 
 func align(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
 
@@ -28,9 +28,7 @@ func (Heap) Alloc(n int) ([]byte, error) {
 	if err := CheckMachine(n); err != nil {
 		return nil, err
 	}
-	b := make([]byte, n+alignment)
-	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (alignment - 1)
-	return b[skip : skip+n : skip+n], nil
+	return bulk.Make(n), nil
 }
 
 // Free leaves the memory to the garbage collector.

@@ -25,7 +25,7 @@ func BatchSize(n int) Option {
 
 // InFlight sets the number of batches in memory, including the one in the loop body: with InFlight(3) there are exactly
 // three slabs, each the memory of one batch, shared by any number of workers. The default is 2·Workers+1, as with
-// PyTorch's prefetch_factor of 2, or as many as the [Budget] has room for, but at least three.
+// PyTorch's prefetch_factor of 2, or as many as the [Budget] has room for.
 func InFlight(n int) Option { return Option{func(c *config) { c.inFlight = n; c.set.inFlight = true }} }
 
 // Sampler sets which samples an epoch takes, and in which order. The default is all samples of the dataset in ascending

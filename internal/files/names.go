@@ -84,6 +84,15 @@ func renamed(err error, name string) error {
 	return err
 }
 
+// Place is the path of at. It begins with the root if fsys is an os.DirFS, which is
+// a string.
+func Place(fsys fs.FS, at string) string {
+	if root := reflect.ValueOf(fsys); root.Kind() == reflect.String {
+		return path.Join(root.String(), at)
+	}
+	return at
+}
+
 // A List is the files of a dataset with one file per sample.
 type List struct {
 	FS      fs.FS

@@ -167,7 +167,11 @@ func (l *Log) replay(ctx context.Context, lines *bufio.Reader, kept int64, ready
 				return kept, nil
 			}
 		}
-		if !replay(n) {
+		switch {
+		case replay(n):
+		case in == nil:
+			return kept, openPart()
+		default:
 			return kept, nil
 		}
 		left -= n.Bytes

@@ -128,10 +128,12 @@ func TestALogOfEarlierPartsIsNotReplaced(t *testing.T) {
 	}
 }
 
+func sum(text string) uint32 { return crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)) }
+
+func line(text string) string { return fmt.Sprintf("%08x %s\n", sum(text), text) }
+
 // Whoever can write to the folder can also give a line the right checksum.
 func TestALineThatIsWrongEndsTheLog(t *testing.T) {
-	sum := func(text string) uint32 { return crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)) }
-	line := func(text string) string { return fmt.Sprintf("%08x %s\n", sum(text), text) }
 	right := line(fmt.Sprintf("5 %08x right", sum("bytes")))
 	for _, text := range []string{
 		"", "0", "0 0", "x 0 note", "0 x note", "-1 0 note", "-9223372036854775808 0 note", "9223372036854775807 0 note",
@@ -159,5 +161,26 @@ func TestALineThatIsWrongEndsTheLog(t *testing.T) {
 		if info, err2 := os.Stat(path + ".part"); errors.Join(err, err2) != nil || info.Size() != 5 {
 			t.Errorf("%.40q: the part is %v, error %v", text, info, errors.Join(err, err2))
 		}
+	}
+}
+
+// A note without bytes needs no part, but the log that ends with it does.
+func TestALogCanBeginWithAWrongNoteWithoutBytes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path+".journal", []byte(line(head)+line("0 00000000 wrong")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	readied := 0
+	l, err := journal.Open(t.Context(), path, head, func() error { readied++; return nil }, func(journal.Note) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Write([]byte("bytes"))
+	l.Note("0")
+	if err := errors.Join(err, l.Flush(), l.Close()); err != nil || readied != 1 {
+		t.Fatalf("ready was called %d times, want once, error %v", readied, err)
+	}
+	if kept := continued(t, path, []string{"bytes", "more"}); kept != 1 {
+		t.Errorf("%d records were kept, want 1", kept)
 	}
 }

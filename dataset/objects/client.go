@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -295,7 +294,7 @@ func (c *config) check() error {
 	}
 	wrong(c.retries < 0, "Retries(%d): want 0 or more", c.retries)
 	wrong(c.silence <= 0, "Silence(%v): want more than 0", c.silence)
-	wrong(!(c.hedge >= 0 && c.hedge <= 1) || math.IsNaN(c.hedge), "Hedge(%v): want 0 to 1", c.hedge)
+	wrong(!(c.hedge >= 0 && c.hedge <= 1), "Hedge(%v): want 0 to 1", c.hedge)
 	wrong(c.listing < 1, "MaxListingBytes(%d): want 1 or more", c.listing)
 	return errors.Join(errs...)
 }

@@ -35,8 +35,8 @@ type listing struct {
 
 // NewFS lists the objects of a folder of the store and makes a file system of them,
 // with that folder as its root. folder is a path, or "" for the whole store. The list
-// is kept in memory: [MaxListingBytes] bounds that of a [Client]. Later changes of the store are not seen: new objects do not
-// appear, and reading one that has gone or was replaced is an error.
+// is kept in memory: [MaxListingBytes] bounds that of a [Client]. Later changes of the store are
+// not seen: new objects do not appear, and reading one that has gone or was replaced is an error.
 //
 // Objects whose names end in a slash stand for empty folders, and are left out. Other
 // names that are no paths are errors, and so is an object of the same name as a folder.
@@ -439,44 +439,6 @@ func (d *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 	list := d.entries[:k:k]
 	d.entries = d.entries[k:]
 	return list, nil
-}
-
-// A Block is a range of an object that is read as a whole, by one ReadAt. The blocks
-// of a dataset may be several such ranges each: see [Blocks].
-type Block struct {
-	Object   Object
-	Off, Len int64 // in bytes
-}
-
-// Blocks says which block each sample of a dataset is read from. Several goroutines call
-// its functions at once.
-type Blocks struct {
-	// Len is the number of blocks.
-	Len int
-	// Of is the number of the block that holds a sample, or -1 if there is no such sample.
-	Of func(sample int) int
-	// At appends the ranges of a block to dst, exactly as ReadAt will name them. There are
-	// none if the block will not be read, or if that is not known yet.
-	At func(block int, dst []Block) []Block
-	// Once says that the dataset keeps a block in memory for all of its samples, so that it
-	// reads its ranges once per epoch. Otherwise it reads them for every sample.
-	Once bool
-}
-
-// A Foreseer is a [Store] that fetches blocks in advance, when it knows which samples will
-// be placed. Datasets pass what [dataset.Foresee] tells them on to it.
-type Foreseer interface {
-	// Foresee is like that of [dataset.Foresee], for samples of these blocks.
-	Foresee(f dataset.Future, b Blocks) (stop func())
-}
-
-// A Holder is a [Store] that keeps copies nearby, such as one with a cache on the local disk.
-type Holder interface {
-	// Has reports whether n bytes of o from byte off on can be read without a request.
-	Has(o Object, off, n int64) bool
-	// Forget drops the copy of these bytes, because they are damaged: the reader knows their
-	// checksum. The next read requests them again.
-	Forget(o Object, off, n int64)
 }
 
 // ForeseeFiles tells the store which parts of files a dataset will read. It returns nil if the

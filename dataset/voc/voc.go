@@ -158,7 +158,8 @@ func readSet(fsys fs.FS, name string) (ids []string, err error) {
 		return nil, fmt.Errorf("voc: read %s: %w", name, err)
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, maxText))
+	limited := &io.LimitedReader{R: f, N: maxText + 1}
+	lines := bufio.NewScanner(limited)
 	for n := 1; lines.Scan(); n++ {
 		words := strings.Fields(lines.Text())
 		if len(words) == 0 {
@@ -169,7 +170,11 @@ func readSet(fsys fs.FS, name string) (ids []string, err error) {
 		}
 		ids = append(ids, words[0])
 	}
-	if err := lines.Err(); err != nil {
+	err = lines.Err()
+	if err == nil && limited.N <= 0 {
+		err = fmt.Errorf("more than %d bytes", maxText)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("voc: read %s: %w", name, err)
 	}
 	return ids, nil

@@ -201,3 +201,17 @@ func FuzzDetection(f *testing.F) {
 		}
 	})
 }
+
+// The rest of a list is not left out without an error.
+func TestAListThatIsTooLongIsAnError(t *testing.T) {
+	fsys := devkit(horse)
+	empty := strings.Repeat(" ", 1<<10-1) + "\n"
+	fsys["ImageSets/Main/train.txt"].Data = []byte(strings.Repeat(empty, 64<<10) + "2008_000008\n")
+	if _, err := voc.Detection(fsys, "train"); err == nil || !strings.Contains(err.Error(), "ImageSets/Main/train.txt: more than") {
+		t.Errorf("got the error %v, want one that names the list", err)
+	}
+	fsys["ImageSets/Main/train.txt"].Data = []byte("2008_000008\n" + strings.Repeat(empty, 64<<10)[12:])
+	if d, err := voc.Detection(fsys, "train"); err != nil || d.Len() != 1 {
+		t.Errorf("a list of 64 MiB: %v", err)
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/pace"
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
+	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
@@ -246,14 +247,6 @@ func pause(ctx context.Context, failed int, err error) error {
 	}
 }
 
-// unexpected is the error of a body that ends early.
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
 // An Option changes how a [Client] reads. The zero Option sets nothing.
 type Option struct{ set func(*config) }
 
@@ -390,7 +383,7 @@ func (c *Client) open(ctx context.Context, o Object, off, n int64) (*stream, err
 	s := &stream{watch: c.watch(ctx)}
 	c.count.requests.Add(1)
 	if err := c.receive(s, o, off, n); err != nil {
-		err = s.cause(unexpected(err))
+		err = s.cause(bulk.Unexpected(err))
 		s.close()
 		return nil, err
 	}
@@ -423,7 +416,7 @@ func (s *stream) fill(p []byte) (int, error) {
 		k, err := s.body.Read(p[n:])
 		n += k
 		if err != nil && n < len(p) {
-			return n, s.cause(unexpected(err))
+			return n, s.cause(bulk.Unexpected(err))
 		}
 	}
 	return n, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 const (
@@ -110,8 +111,8 @@ func readTrailer(at io.ReaderAt, size int64) (*trailer, error) {
 		return nil, nil
 	}
 	tail := make([]byte, tailBytes)
-	if n, err := at.ReadAt(tail, size-tailBytes); n < tailBytes {
-		return nil, fmt.Errorf("last %d of %d bytes: %w", tailBytes, size, unexpected(err))
+	if err := files.ReadFull(at, tail, size-tailBytes); err != nil {
+		return nil, fmt.Errorf("last %d of %d bytes: %w", tailBytes, size, err)
 	}
 	if !bytes.Equal(tail[tailName:][:len(tailMagic)], []byte(tailMagic)) {
 		return nil, nil
@@ -218,13 +219,6 @@ func (t *trailer) checkElements() error {
 		j++
 	}
 	return nil
-}
-
-func unexpected(err error) error {
-	if err == nil || err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // parse reads the description. Unknown keys are errors.

@@ -3,6 +3,7 @@ package transform
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -22,6 +23,7 @@ import (
 	"testing/synctest"
 
 	"go.uber.org/goleak"
+	"golang.org/x/image/tiff"
 
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/allocs"
@@ -87,11 +89,11 @@ func filesOfNoise(t testing.TB) map[string]struct {
 		}
 	}
 	files["PPM"] = file{check(nil), h}
-	tiff, err := os.ReadFile("testdata/lzw.tiff")
+	lzw, err := os.ReadFile("testdata/lzw.tiff")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["TIFF"] = file{tiff, 1}
+	files["TIFF"] = file{lzw, 1}
 	return files
 }
 
@@ -178,6 +180,19 @@ func takes(t testing.TB, from Source, list ...Item) (n int) {
 	}
 }
 
+// strip is a TIFF file of one strip, which is a JPEG file of w×h pixels.
+func strip(file []byte, w, h int) []byte {
+	fields := [][3]int{{256, 4, w}, {257, 4, h}, {258, 3, 8}, {259, 3, 7}, {262, 3, 6}, {273, 4, 8 + 2 + 9*12 + 4}, {277, 3, 3}, {278, 4, h}, {279, 4, len(file)}}
+	data := append([]byte("II*\x00\x08\x00\x00\x00"), byte(len(fields)), 0)
+	for _, f := range fields {
+		data = binary.LittleEndian.AppendUint16(data, uint16(f[0]))
+		data = binary.LittleEndian.AppendUint16(data, uint16(f[1]))
+		data = binary.LittleEndian.AppendUint32(data, 1)
+		data = binary.LittleEndian.AppendUint32(data, uint32(f[2]))
+	}
+	return append(append(data, 0, 0, 0, 0), file...)
+}
+
 // TestWhatAnImageTakesIsKnownFromItsHeader compares what a call takes of MaxMemory with what the first one allocates.
 func TestWhatAnImageTakesIsKnownFromItsHeader(t *testing.T) {
 	testenv.OneGoroutine(t)
@@ -197,6 +212,11 @@ func TestWhatAnImageTakesIsKnownFromItsHeader(t *testing.T) {
 	for i, data := range readAll(t, names...) {
 		files[names[i]] = data
 	}
+	b = bytes.Buffer{}
+	if err := tiff.Encode(&b, noise(1500, 1000), &tiff.Options{Compression: tiff.Deflate}); err != nil {
+		t.Fatal(err)
+	}
+	files["deflated TIFF"], files["JPEG in a TIFF"] = b.Bytes(), strip(files["progressive.jpg"], 1500, 1000)
 	const tables = 2 << 20 // what is not counted
 	for k, list := range [][]Item{
 		{Resize([2]int{30, 40})},

@@ -346,8 +346,8 @@ func TestLargeImagesComeOneByOne(t *testing.T) {
 	}
 }
 
-// TestACallThatWaitsForMemoryEndsWithItsContext has one image in memory, two that wait for it, and one that needs no more
-// than its share.
+// TestACallThatWaitsForMemoryEndsWithItsContext has one image in memory, more than processors that wait for it, and one that
+// needs no more than its share and waits for nobody.
 func TestACallThatWaitsForMemoryEndsWithItsContext(t *testing.T) {
 	several(t, 4)
 	synctest.Test(t, func(t *testing.T) {
@@ -361,9 +361,9 @@ func TestACallThatWaitsForMemoryEndsWithItsContext(t *testing.T) {
 		need := takesOfRGB(t, list, gate, large)
 		c := compiled(t, append(slices.Clone(list), MaxMemory(2*need))...)
 		var calls sync.WaitGroup
-		ended := [4]atomic.Bool{}
+		ended := [6]atomic.Bool{}
 		ctx, cancel := context.WithCancel(t.Context())
-		for k, from := range []Source{large, large.Context(ctx), large, small} {
+		for k, from := range []Source{large, large.Context(ctx), large, large, large, small} {
 			calls.Go(func() {
 				err := c.IntoBytes(make([]uint8, 12), from)
 				if k == 1 && !errors.Is(err, context.Canceled) || k != 1 && err != nil {
@@ -382,13 +382,15 @@ func TestACallThatWaitsForMemoryEndsWithItsContext(t *testing.T) {
 				}
 			}
 		}
-		is(false, false, false, true)
+		is(false, false, false, false, false, true)
 		cancel()
-		is(false, true, false, true)
+		is(false, true, false, false, false, true)
 		gate <- struct{}{}
-		is(true, true, false, true)
+		is(true, true, false, false, false, true)
 		gate <- struct{}{}
-		is(true, true, true, true)
+		is(true, true, true, false, false, true)
+		close(gate)
+		is(true, true, true, true, true, true)
 		calls.Wait()
 	})
 }

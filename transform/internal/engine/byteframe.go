@@ -40,27 +40,27 @@ func (f *ByteFrame) needs(v *view) image.Rectangle {
 func (f *ByteFrame) prepare(e *Engine) error {
 	v := &e.View
 	if v.Part.Empty() {
-		return nil
+		return e.claim(need{})
 	}
-	need := f.needs(v)
+	window := f.needs(v)
 	ax, ay := v.axes()
 	straight := !ax.Reverse && ax.In == ax.Out
 	columns := !straight && ay.In != ay.Out && v.verticalFirst(f.pillow)
-	rows := need.Dy()
+	rows := window.Dy()
 	if columns {
 		rows = v.Part.Dy()
 	}
-	takes := e.pixels(need)
+	takes := e.pixels(window)
 	if !straight {
 		takes.passes = grown(4 * int64(v.Part.Dx()) * int64(rows))
 	}
 	if columns {
-		takes.passes += grown(4 * int64(need.Dx()) * int64(rows))
+		takes.passes += grown(4 * int64(window.Dx()) * int64(rows))
 	}
-	if err := e.held.claim(takes); err != nil {
+	if err := e.claim(takes); err != nil {
 		return err
 	}
-	if err := f.pixels(e, need); err != nil {
+	if err := f.pixels(e, window); err != nil {
 		return err
 	}
 	if straight {
@@ -68,7 +68,7 @@ func (f *ByteFrame) prepare(e *Engine) error {
 		return nil
 	}
 	if columns {
-		f.columns(4*need.Dx(), rows)
+		f.columns(4*window.Dx(), rows)
 	}
 	f.stride = 4 * v.Part.Dx()
 	f.wide = raster.Grow(f.wide, f.stride*rows)

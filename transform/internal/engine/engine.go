@@ -30,6 +30,7 @@ type Engine struct {
 	of    string       // the field of the images
 	limit int          // the most pixels that an image may have
 	held  *holding     // of the memory of a pool; nil without a bound
+	makes int64        // bytes of the largest images that steps have asked for, until Begin
 	Slot  dataset.Slot // told about the stages
 
 	src    source.Image
@@ -86,7 +87,7 @@ func newFrame(p *Plan) frame {
 
 // Begin starts with an image of w×h pixels that is still in src.
 func (e *Engine) Begin(src source.Image, w, h int, slot dataset.Slot) {
-	e.src, e.Slot, e.inside = src, slot, false
+	e.src, e.Slot, e.inside, e.makes = src, slot, false, 0
 	e.Frame.Begin(src)
 	e.View = whole(w, h)
 }
@@ -149,7 +150,7 @@ func (e *Engine) Flip(vertical bool) {
 func (e *Engine) Render() error {
 	w, h := e.Size()
 	if fw, fh := e.Frame.Size(); e.inside && e.View.isWhole(w, h) && fw == w && fh == h {
-		return nil
+		return e.claim(need{})
 	}
 	if err := e.Make(w, h); err != nil {
 		return err
@@ -178,7 +179,10 @@ func (e *Engine) CheckChannels(n int) error {
 		return nil
 	}
 	w, h := e.Size()
-	return e.makeOf(w, h, n)
+	if err := e.makeOf(w, h, n); err != nil {
+		return err
+	}
+	return e.claim(need{})
 }
 
 // checkValues is source.CheckSize for images of many channels.
@@ -203,6 +207,9 @@ func (e *Engine) needs() image.Rectangle {
 // Warp replaces the image, which Render has made, by what m shows of it, in w×h pixels.
 func (e *Engine) Warp(m raster.Mapping, w, h int, p raster.Painter) error {
 	if err := e.Make(w, h); err != nil {
+		return err
+	}
+	if err := e.claim(need{}); err != nil {
 		return err
 	}
 	e.Frame.Warp(m, w, h, p)

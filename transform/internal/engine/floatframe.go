@@ -75,24 +75,27 @@ func (f *floatFrame) needs(v *view) image.Rectangle {
 
 func (f *floatFrame) prepare(e *Engine) error {
 	v := &e.View
-	if err := f.Open(e); err != nil || v.Part.Empty() {
+	if err := f.Open(e); err != nil {
 		return err
 	}
-	need := f.needs(v)
+	if v.Part.Empty() {
+		return e.claim(need{})
+	}
+	window := f.needs(v)
 	ax, _ := v.axes()
-	w, h := v.Part.Dx(), need.Dy()
+	w, h := v.Part.Dx(), window.Dy()
 	straight := !ax.Reverse && ax.In == ax.Out
-	takes := e.pixels(need)
+	takes := e.pixels(window)
 	if !straight {
 		if err := e.Check(w, h); err != nil { // a high and narrow image becomes wide before it becomes low
 			return err
 		}
 		takes.passes = grown(4 * int64(w) * int64(h) * int64(f.Channels()))
 	}
-	if err := e.held.claim(takes); err != nil {
+	if err := e.claim(takes); err != nil {
 		return err
 	}
-	if err := f.pixels(e, need); err != nil {
+	if err := f.pixels(e, window); err != nil {
 		return err
 	}
 	e.Slot.Stage(dataset.StageResample)

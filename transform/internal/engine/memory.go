@@ -13,8 +13,8 @@ import (
 // A memory is the bytes that all singles of a pool may have at a time. Half of them are shares: a single keeps its share
 // from call to call. What a call needs beyond its share it takes from the other half, and gives back when it ends.
 //
-// No call waits while it has something: one that cannot have more gives back all, waits for the whole, and begins anew.
-// So no two calls wait for each other.
+// No call waits for memory while it has some, or a single: one that cannot have more gives back all, waits for the whole,
+// and begins anew. So no two calls wait for each other, and no small image waits for a large one's memory.
 type memory struct {
 	limit, share int64
 
@@ -128,18 +128,6 @@ func (h *holding) claim(n need) error {
 	return nil
 }
 
-// await takes n bytes for a single that has none.
-func (h *holding) await(ctx context.Context, n int64) error {
-	if n = n - h.share; n <= 0 {
-		return nil
-	}
-	if err := h.wait(ctx, n); err != nil {
-		return fmt.Errorf("transform: wait for memory: %w", err)
-	}
-	h.taken = n
-	return nil
-}
-
 // end gives back what is beyond the share. It reports whether the single may be kept: otherwise its memory is larger.
 func (h *holding) end() (keep bool) {
 	if h == nil {
@@ -170,12 +158,21 @@ func (e *Engine) pixels(r image.Rectangle) (n need) {
 	return n
 }
 
-// Make checks that an image of w×h pixels may become the current one, and takes the memory for it and the spare one.
+// Make checks that an image of w×h pixels may become the current one. The next claim, such as that of Render, takes the
+// memory for it and for the spare one.
 func (e *Engine) Make(w, h int) error { return e.makeOf(w, h, e.Frame.cost()) }
 
 func (e *Engine) makeOf(w, h, cost int) error {
 	if err := checkValues(w, h, cost, e.limit); err != nil {
 		return err
 	}
-	return e.held.claim(need{frames: 2 * grown(4*int64(cost)*int64(w)*int64(h))})
+	e.makes = max(e.makes, 2*grown(4*int64(cost)*int64(w)*int64(h)))
+	return nil
+}
+
+// claim takes memory before it is allocated, with that for the images between the steps: at once, because a call that
+// claims twice may wait twice.
+func (e *Engine) claim(n need) error {
+	n.frames = e.makes
+	return e.held.claim(n)
 }

@@ -48,7 +48,6 @@ type single struct {
 	raw   source.Raw
 	image source.Decoded
 	held  *holding        // nil without a bound
-	used  bool            // for an image
 	ctx   context.Context // of the image
 }
 
@@ -69,9 +68,36 @@ func (c *Pool) Into(from Input, room func(h, w int) []byte) error {
 	if from.Context == nil {
 		from.Context = context.Background()
 	}
+	anew, taken := false, int64(0)
+	for {
+		first, err := c.try(from, room, anew, taken)
+		short, ok := errors.AsType[*shortage](err)
+		if !ok {
+			return err
+		}
+		anew, taken = true, 0
+		if !first { // what the single had of other images was too much
+			continue
+		}
+		if short.bytes > c.memory.limit/2 {
+			return fmt.Errorf("transform: the image would take %d bytes of memory, more than half of the limit of %d (see MaxMemory)", short.bytes, c.memory.limit)
+		}
+		taken = short.bytes - c.memory.share
+		if err := c.memory.wait(from.Context, taken); err != nil {
+			return fmt.Errorf("transform: wait for memory: %w", err)
+		}
+	}
+}
+
+// try is Into with a single that is free, or in its place a new one. The call has taken so many bytes beyond a share. First
+// reports whether the single was new.
+func (c *Pool) try(from Input, room func(h, w int) []byte, anew bool, taken int64) (first bool, err error) {
 	s, err := c.take(from.Context)
 	if err != nil {
-		return err
+		if taken > 0 {
+			c.memory.give(taken)
+		}
+		return false, err
 	}
 	returns := false
 	defer func() {
@@ -80,32 +106,15 @@ func (c *Pool) Into(from Input, room func(h, w int) []byte) error {
 		}
 		c.singles <- s
 	}()
-	for wait := int64(0); ; {
-		if s == nil {
-			s = c.newSingle()
-			if wait > 0 {
-				err = s.held.await(from.Context, wait)
-			}
-		}
-		first := !s.used
-		if err == nil {
-			err = s.into(from, room)
-		}
-		short, ok := errors.AsType[*shortage](err)
-		if first && ok && short.bytes > c.memory.limit/2 {
-			err, ok = fmt.Errorf("transform: the image would take %d bytes of memory, more than half of the limit of %d (see MaxMemory)", short.bytes, c.memory.limit), false
-		}
-		if !ok {
-			break
-		}
-		if first { // what one that was used for other images has is not all for this one
-			wait = short.bytes
-		}
-		s.held.end()
-		s, err = nil, nil
+	if s == nil || anew {
+		s, first = c.newSingle(), true
 	}
+	if taken > 0 {
+		s.held.taken = taken
+	}
+	err = s.into(from, room)
 	returns = true
-	return err
+	return first, err
 }
 
 // take is the next single that is free.
@@ -123,7 +132,7 @@ func (c *Pool) take(ctx context.Context) (*single, error) {
 }
 
 func (s *single) into(from Input, room func(h, w int) []byte) error {
-	s.used, s.ctx = true, from.Context
+	s.ctx = from.Context
 	defer func() { s.raw.Pix, s.image.Image, s.ctx = nil, nil, nil }()
 	s.pcg.Seed(from.Seed, 0)
 	if err := s.Begin(from); err != nil {

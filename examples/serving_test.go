@@ -31,6 +31,7 @@ var (
 	model        *transform.Compiled
 	batch        []float32
 	row, rows    int
+	run          func(values []float32, height, width int) error
 
 	_ = []any{errors.Is, io.ReadAll, http.Error, os.ReadFile, tensors.FromFlatDataAndDimensions[float32], presets.HuggingFace, ort.NewTensor[float32]}
 )
@@ -56,7 +57,7 @@ func TestTheCodeOfTheServingPageCompiles(t *testing.T) {
 	}
 	for i, block := range blocks {
 		code, _, _ := strings.Cut(block, "```")
-		program += fmt.Sprintf("\nfunc block%d(w http.ResponseWriter, r *http.Request) error {\n%s\n\treturn nil\n}\n", i, code)
+		program += fmt.Sprintf("\nfunc block%d(w http.ResponseWriter, r *http.Request) (err error) {\n\tif run != nil {\n%s\n\t}\n\treturn err\n}\n", i, code)
 	}
 	source := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(source, []byte(program), 0o666); err != nil {

@@ -34,7 +34,7 @@
 //
 //   - CIFAR, MNIST and what has their formats: dataset/classic.
 //   - Annotated images: dataset/coco, dataset/voc and dataset/masks.
-//   - Arrays, tables and volumes: dataset/npy, dataset/idx, dataset/csv and dataset/volume.
+//   - Arrays, tables and volumes: dataset/npy, dataset/idx, dataset/csv, dataset/jsonl and dataset/volume.
 //   - Preprocessed samples in one file: dataset/packed.
 //   - WebDataset, TFRecord and MosaicML's MDS: dataset/shards. Parquet files: dataset/shards/parquet.
 //   - Web servers and buckets: dataset/objects, with dataset/objects/prefetch, dataset/objects/cache, dataset/objects/s3,

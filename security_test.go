@@ -70,6 +70,7 @@ var trusted = map[string]string{
 	"dataset":                           "numbers that a cache itself has put into memory",
 	"dataset/classic":                   "sizes are compared with those of the files, and pickles have a budget",
 	"dataset/idx":                       "a header of some bytes, which is compared with the size of the file",
+	"dataset/jsonl":                     "a line is a part of the file, and its object is about as large; the index is compared with the size of the file",
 	"dataset/objects":                   "MaxListing, and a line of an index has 64 KiB at most",
 	"dataset/volume":                    "the formats have budgets of their own",
 	"dataset/volume/internal/metaimage": "lines of package array have one",

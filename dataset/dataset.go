@@ -3,7 +3,7 @@
 // memory ([Tensors]) and functions ([Func]). It also combines, changes and caches
 // datasets: [Concat], [Zip], [Subset], [RandomSplit], [StratifiedSplit],
 // [GroupedSplit], [Map], [Select], [Rename], [Cached]. Every other format has a
-// package of its own in this folder: npy, idx, csv, packed, volume; classic for
+// package of its own in this folder: npy, idx, csv, jsonl, packed, volume; classic for
 // CIFAR and MNIST; coco, voc and masks for images with boxes and masks; tokens for
 // language models. Package objects makes file systems of objects on HTTP servers, for all of them. Package
 // shards reads tar files, TFRecord and MDS, which hold many samples each. Package stream

@@ -37,6 +37,7 @@
 //   - Arrays, tables and volumes: dataset/npy, dataset/idx, dataset/csv, dataset/jsonl and dataset/volume.
 //   - Preprocessed samples in one file: dataset/packed.
 //   - WebDataset, TFRecord and MosaicML's MDS: dataset/shards. Parquet files: dataset/shards/parquet.
+//   - Tokens for language models: dataset/tokens.
 //   - Web servers and buckets: dataset/objects, with dataset/objects/prefetch, dataset/objects/cache, dataset/objects/s3,
 //     dataset/objects/gcs and dataset/objects/azure.
 //   - Data that is read once, such as a queue: dataset/stream.

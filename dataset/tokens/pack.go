@@ -1,4 +1,5 @@
-// Package tokens is for language models: it packs documents of token ids into rows of one length.
+// Package tokens is for language models. [Open] reads files of token ids that Megatron, litdata, llm.c, nanoGPT and numpy write, and a
+// [Writer] writes those of Megatron. [Pack] packs documents into rows of one length.
 package tokens
 
 import (

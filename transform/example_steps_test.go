@@ -124,3 +124,23 @@ func ExampleCrop() {
 	fmt.Println(first(transform.Crop(2, 1, 1, 2))["image"].Data())
 	// Output: [30 80 0 60 80 0]
 }
+
+func ExampleLetterBox() {
+	step := transform.LetterBox([2]int{10, 6}, transform.Fill(0), transform.Interpolation(transform.OpenCVArea))
+	fmt.Println(step)
+	fmt.Println(first(step)["image"].Shape())
+	fmt.Println(transform.LetterBox(640), "has", transform.OpenCVLinear)
+	// Output:
+	// LetterBox([10 6], Fill(0), Interpolation(cv2.INTER_AREA))
+	// (10, 6, 3)
+	// LetterBox(640) has cv2.INTER_LINEAR
+}
+
+func ExampleFromLetterBox() {
+	// An image of 100×200 has become 320×640, with 160 rows above it.
+	boxes := []float32{320, 160, 640, 320}
+	transform.FromLetterBox(640, 100, 200, boxes)
+	fmt.Println(boxes)
+	// Output:
+	// [100 0 200 50]
+}

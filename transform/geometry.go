@@ -12,11 +12,12 @@ import (
 // A Size is that of an image in pixels: one number for both sides, or height and width, as in torchvision.
 type Size interface{ int | [2]int }
 
-// A Filter is the interpolation of a resize, with the results of Pillow's filter of the same name, bit for bit. All
-// but Nearest antialias.
+// A Filter is the interpolation of a resize, with the results of Pillow's filter of the same name, or of that of OpenCV's
+// cv2.resize, bit for bit. All but Nearest and OpenCVLinear antialias.
 type Filter uint8
 
-// The filters. The default is Bilinear everywhere.
+// The filters. The default is Bilinear everywhere but in [LetterBox]. OpenCVLinear and OpenCVArea are for images of 8 bits:
+// with [Depth16] they are errors.
 const (
 	Bilinear = Filter(resize.Bilinear) // a triangle: linear between neighbouring pixels
 	Nearest  = Filter(resize.Nearest)  // the pixel at the centre
@@ -24,9 +25,12 @@ const (
 	Bicubic  = Filter(resize.Bicubic)  // Keys' cubic convolution with a = -0.5
 	Lanczos  = Filter(resize.Lanczos)  // sinc with a Lanczos window of ±3 pixels
 	Hamming  = Filter(resize.Hamming)  // sinc with a Hamming window of ±1 pixel: as fast as Bilinear, and sharper
+
+	OpenCVLinear = Filter(resize.OpenCVLinear) // cv2.INTER_LINEAR: the two nearest pixels per axis, also where an image shrinks
+	OpenCVArea   = Filter(resize.OpenCVArea)   // cv2.INTER_AREA: the mean of the covered pixels
 )
 
-// String is Pillow's name of the filter, in lower case.
+// String is Pillow's name of the filter, in lower case, or OpenCV's name.
 func (f Filter) String() string { return resize.Filter(f).String() }
 
 // Resize scales the image: torchvision's Resize. Resize(n) makes the shorter side n pixels long and keeps the ratio;
@@ -34,6 +38,41 @@ func (f Filter) String() string { return resize.Filter(f).String() }
 //
 // [Interpolation] is [Bilinear] by default. [MaxSize] limits the longer side of Resize(n).
 func Resize[S Size](size S, options ...Option) Step { return stepOf(program.Resize, options, size) }
+
+// LetterBox makes the image as large as fits into size×size, or height×width, with its ratio, and fills what is left around
+// it: the step before the models of the YOLO family, which torchvision does not have. Boxes, keypoints and masks move with
+// the image; [FromLetterBox] moves a model's results back.
+//
+// The image gets the scale r, the lesser of the ratios of the heights and of the widths: its sides become h·r and w·r,
+// rounded, halves to even. It is in the middle; where an odd number of pixels is left, there is one more at the right or at
+// the bottom. [Fill] is 114, and [Interpolation] [OpenCVLinear]. An image that would lose a whole side is an error.
+func LetterBox[S Size](size S, options ...Option) Step {
+	return stepOf(program.LetterBox, options, size)
+}
+
+// FromLetterBox moves coordinates from the result of [LetterBox] of this size back to the image, which has height×width
+// pixels. They are pairs of x and y in pixels: corners of boxes, or keypoints. Those that are outside of the image are moved
+// to its edge.
+func FromLetterBox[S Size](size S, height, width int, xy []float32) {
+	h, w := sides(size)
+	r := program.Letter(width, height, w, h)
+	x, y := float64(width)/float64(max(r.Dx(), 1)), float64(height)/float64(max(r.Dy(), 1))
+	for ; len(xy) >= 2; xy = xy[2:] {
+		xy[0] = float32(min(max((float64(xy[0])-float64(r.Min.X))*x, 0), float64(width)))
+		xy[1] = float32(min(max((float64(xy[1])-float64(r.Min.Y))*y, 0), float64(height)))
+	}
+}
+
+// sides are height and width.
+func sides[S Size](size S) (h, w int) {
+	switch s := any(size).(type) {
+	case [2]int:
+		return s[0], s[1]
+	case int:
+		return s, s
+	}
+	return 0, 0
+}
 
 // RandomResizedCrop cuts out a random part of the image and resizes it: torchvision's RandomResizedCrop.
 //

@@ -8,10 +8,10 @@ package resize
 
 import "math"
 
-// A Filter is a filter of Pillow's Image.Resampling.
+// A Filter is a filter of Pillow's Image.Resampling, or one of OpenCV, which [OpenCV] computes.
 type Filter uint8
 
-// The filters. All but Nearest antialias: when an image shrinks they become wider, so
+// The filters. All but Nearest and OpenCVLinear antialias: when an image shrinks they become wider, so
 // that every source pixel contributes.
 const (
 	Bilinear Filter = iota
@@ -20,9 +20,11 @@ const (
 	Bicubic
 	Lanczos
 	Hamming
+	OpenCVLinear
+	OpenCVArea
 )
 
-// String is Pillow's name of the filter in lower case.
+// String is Pillow's name of the filter in lower case, or OpenCV's name.
 func (f Filter) String() string {
 	switch f {
 	case Bilinear:
@@ -37,6 +39,10 @@ func (f Filter) String() string {
 		return "lanczos"
 	case Hamming:
 		return "hamming"
+	case OpenCVLinear:
+		return "cv2.INTER_LINEAR"
+	case OpenCVArea:
+		return "cv2.INTER_AREA"
 	}
 	return "unknown"
 }

@@ -18,6 +18,7 @@ type ByteFrame struct {
 
 	cache        resize.Cache
 	x, y         *resize.Weights
+	cv           resize.OpenCV // in place of the two passes, where the view has a filter of OpenCV
 	window, wide []byte
 	pix          []byte // what the view shows, and the bytes from one of its rows to the next
 	pitch        int
@@ -33,6 +34,9 @@ func (f *ByteFrame) cost() int { return 1 }
 
 func (f *ByteFrame) needs(v *view) image.Rectangle {
 	ax, ay := v.axes()
+	if v.filter.IsOpenCV() {
+		return f.cv.Begin(ax, ay).Add(v.window.Min)
+	}
 	f.x, f.y = f.cache.Weights(ax), f.cache.Weights(ay)
 	return image.Rect(f.x.Lo, f.y.Lo, f.x.Hi, f.y.Hi).Add(v.window.Min)
 }
@@ -43,6 +47,9 @@ func (f *ByteFrame) prepare(e *Engine) error {
 		return e.claim(need{})
 	}
 	window := f.needs(v)
+	if v.filter.IsOpenCV() {
+		return f.openCV(e, window)
+	}
 	ax, ay := v.axes()
 	straight := !ax.Reverse && ax.In == ax.Out
 	columns := !straight && ay.In != ay.Out && v.verticalFirst(f.pillow)
@@ -74,6 +81,21 @@ func (f *ByteFrame) prepare(e *Engine) error {
 	f.wide = raster.Grow(f.wide, f.stride*rows)
 	f.mid = f.wide
 	resize.Horizontal(f.mid, f.stride, f.pix, f.pitch, rows, f.x)
+	return nil
+}
+
+// openCV prepares a resize of OpenCV, which rowOf computes row by row.
+func (f *ByteFrame) openCV(e *Engine, window image.Rectangle) error {
+	takes := e.pixels(window)
+	const sums = 24 // bytes of two rows of red, green and blue
+	takes.passes = grown(sums * int64(e.View.Part.Dx()))
+	if err := e.claim(takes); err != nil {
+		return err
+	}
+	if err := f.pixels(e, window); err != nil {
+		return err
+	}
+	f.cv.From(f.pix, f.pitch)
 	return nil
 }
 
@@ -120,7 +142,12 @@ func (f *ByteFrame) rowOf(v *view, dst []byte, y int) {
 	if v.at.Min.X > 0 || v.at.Max.X < v.Canvas.X {
 		raster.FillRow(dst, v.fill.Colour)
 	}
-	resize.Vertical(dst[4*v.at.Min.X:4*v.at.Max.X], f.mid, f.stride, f.y, y-v.at.Min.Y)
+	dst = dst[4*v.at.Min.X : 4*v.at.Max.X]
+	if v.filter.IsOpenCV() {
+		f.cv.Row(dst, y-v.at.Min.Y)
+		return
+	}
+	resize.Vertical(dst, f.mid, f.stride, f.y, y-v.at.Min.Y)
 }
 
 func (f *ByteFrame) Store(l *lane, out []byte, r *rand.Rand) error {

@@ -131,6 +131,34 @@ var (
 	}}
 )
 
+// LetterBox makes the image as large as fits into a size, and fills what is left around it.
+var LetterBox = &Kind{name: "LetterBox", sized: true, takes: []*Kind{Interpolation, Fill}, add: func(p *Program, c *Call) error {
+	size, filter, colour := c.extent(), c.filter(resize.OpenCVLinear), p.fill(c)
+	switch {
+	case p.Deep != nil && !(c.has(Interpolation) && c.has(Fill)):
+		return errors.New("with Depth16, want an Interpolation and a Fill: the usual ones are for colours of 8 bits")
+	case !c.has(Fill):
+		colour.Colour = [3]uint8{114, 114, 114}
+	}
+	return p.geometry(c, resizes, size.after, func(e *engine.Engine, _ *rand.Rand) error {
+		w, h := e.Size()
+		r := Letter(w, h, size.w, size.h)
+		if err := e.Resample(r.Dx(), r.Dy(), filter); err != nil {
+			return err
+		}
+		return e.Crop(image.Rect(0, 0, size.w, size.h).Sub(r.Min), colour)
+	})
+}}
+
+// Letter is where LetterBox puts an image of w×h pixels within toW×toH. If the pixels around it are odd in number, there is
+// one more at the right or at the bottom.
+func Letter(w, h, toW, toH int) image.Rectangle {
+	scale := min(float64(toH)/float64(h), float64(toW)/float64(w))
+	iw, ih := engine.Round(float64(w)*scale), engine.Round(float64(h)*scale)
+	left, top := (toW-iw)/2, (toH-ih)/2
+	return image.Rectangle{Min: image.Pt(left, top), Max: image.Pt(left+iw, top+ih)}
+}
+
 // resize adds a step that resizes to what sized says.
 func (p *Program) resize(c *Call, sized func(w, h int) (int, int)) error {
 	filter := c.filter(resize.Bilinear)

@@ -141,8 +141,12 @@ func (p *Program) greyOrRGB() error {
 	return nil
 }
 
-// checkFilter is the error of a filter of a warp or of a policy that torchvision's tensors do not have.
+// checkFilter is the error of a filter of a warp or of a policy that torchvision's tensors do not have, and of OpenCV's filters,
+// which work with bytes.
 func (p *Program) checkFilter(c *Call) error {
+	if p.Deep != nil && c.filter(resize.Bilinear).IsOpenCV() {
+		return errors.New("not with Depth16: OpenCV's filters are for colours of 8 bits")
+	}
 	if p.Deep != nil && c.warps && c.filter(resize.Bilinear) == resize.Bicubic && c.name != "ElasticTransform" {
 		return errors.New("want the Interpolation Nearest or Bilinear with Depth16, as torchvision's tensors have")
 	}

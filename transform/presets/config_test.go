@@ -30,6 +30,11 @@ func timm(text string, options ...presets.Option) made {
 	return made{step, err}
 }
 
+func openclip(text string, options ...presets.Option) made {
+	step, err := presets.OpenCLIP([]byte(text), options...)
+	return made{step, err}
+}
+
 // compile compiles the step, if there is one.
 func (m made) compile(options ...transform.Item) (*transform.Compiled, error) {
 	if m.err != nil {
@@ -86,6 +91,21 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		{timm(`{"crop_mode": "stretch"}`), `key "crop_mode": want center, squash or border, not "stretch"`},
 		{timm(`{"crop_pct": 1e-9}`), `key "crop_pct": want a part`},
 		{timm(`{"model_args": {"in_chans": 4}}`), `key "model_args.in_chans": want 3, not 4`},
+		{openclip(`[]`), "want a JSON object"},
+		{openclip(`{"size": 224, "crop_pct": 1}`), `presets: OpenCLIP(…): key "crop_pct": not known (its value is 1)`},
+		{openclip(`{"preprocess_cfg": {}, "crop_pct": 1}`), `key "crop_pct": not known`},
+		{openclip(`{"preprocess_cfg": 3}`), `key "preprocess_cfg": want an object, not 3`},
+		{openclip(`{"model_cfg": {}, "preprocess_cfg": {"sise": 3}}`), `key "preprocess_cfg.sise": not known`},
+		{openclip(`{"model_cfg": {"vision_cfg": {"image_size": "224"}}}`), `key "model_cfg.vision_cfg.image_size": want height and width`},
+		{openclip(`{"size": [100000000, 10]}`), `key "size": want height and width from 1`},
+		{openclip(`{"mode": "L"}`), `key "mode": want RGB, not "L"`},
+		{openclip(`{"interpolation": "lanczos"}`), `key "interpolation": want bicubic, bilinear or random, not "lanczos"`},
+		{openclip(`{"resize_mode": "crop"}`), `key "resize_mode": want shortest, longest or squash, not "crop"`},
+		{openclip(`{"fill_color": "114"}`), `key "fill_color": want one whole number from 0 to 255, or three, not "114"`},
+		{openclip(`{"fill_color": [1, 2]}`), `key "fill_color": want one whole number`},
+		{openclip(`{"fill_color": 256}`), `key "fill_color": want one whole number`},
+		{openclip(`{"std": [1, 0, 1]}`), "want finite standard deviations other than 0"},
+		{openclip(`{}`, presets.TestSize()), "presets: OpenCLIP(…, TestSize()): has no option TestSize()"},
 	} {
 		_, err := c.step.compile()
 		if joined := fmt.Sprint(err); strings.Contains(joined, "JSON object") && strings.Contains(joined, "\n") {
@@ -132,6 +152,8 @@ func TestConfigurationsSayTheSame(t *testing.T) {
 		{timm(`{"model_args": {"img_size": [9, 8]}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{"input_size": [3, 9, 8]}`)},
 		{timm(`{"model_args": {"img_size": 9, "dynamic_img_size": true}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{}`)},
 		{timm(`{"model_args": {"img_size": 9}, "pretrained_cfg": {}}`), timm(`{}`)},
+		{openclip(`{"model_cfg": {"vision_cfg": {"image_size": 9}}, "preprocess_cfg": {"size": 7, "mean": 0.5}}`), openclip(`{"size": [9, 9], "mean": [0.5, 0.5, 0.5]}`)},
+		{openclip(`{"model_cfg": {}, "preprocess_cfg": null}`), openclip(`{"preprocess_cfg": {"size": 224, "interpolation": "random", "fill_color": null}}`)},
 	} {
 		if got, want := plan(c[1]), plan(c[0]); got != want {
 			t.Errorf("%v: %s\nwant %s", c[1].step, got, want)
@@ -151,10 +173,13 @@ func FuzzConfiguration(f *testing.F) {
 	for _, c := range g.Defaults {
 		f.Add([]byte(c.Config))
 	}
+	for _, c := range readOthers(f).OpenCLIP {
+		f.Add([]byte(c.Config))
+	}
 	pix := make([]uint8, 3*5*7)
 	f.Fuzz(func(t *testing.T, config []byte) {
 		text := string(config)
-		for _, step := range []made{hf(text), hf(text, presets.ModelType("yolos")), timm(text), timm(text, presets.TestSize())} {
+		for _, step := range []made{hf(text), hf(text, presets.ModelType("yolos")), timm(text), timm(text, presets.TestSize()), openclip(text)} {
 			const most = 1 << 16
 			hostile.Bounded(t, len(config), configured+64*most, func() {
 				if p, err := step.compile(transform.Ragged(), transform.MaxPixels(most)); err == nil && p.Spec()[0].Dtype == dataset.Float32 {

@@ -3,6 +3,7 @@ package presets_test
 import (
 	"fmt"
 	"log"
+	"testing/fstest"
 
 	"github.com/penstock-go/penstock/transform"
 	"github.com/penstock-go/penstock/transform/presets"
@@ -63,4 +64,64 @@ func ExampleTimm() {
 	// file or pixels → image float32 (3, 288, 288)
 	//   resample  Resize(288, Interpolation(bicubic)), CenterCrop([288 288])
 	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
+}
+
+// The steps of a model of OpenCLIP, as its open_clip_config.json says.
+func ExampleOpenCLIP() {
+	step, err := presets.OpenCLIP([]byte(`{
+		"model_cfg": {"embed_dim": 768, "vision_cfg": {"image_size": 384}},
+		"preprocess_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5], "interpolation": "bicubic", "resize_mode": "squash"}
+	}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := transform.Compile(step)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p)
+	// Output:
+	// file or pixels → image float32 (3, 384, 384)
+	//   resample  Resize([384 384], Interpolation(bicubic))
+	//   store     ToTensor(), Normalize([0.5 0.5 0.5], [0.5 0.5 0.5]), float32 CHW
+}
+
+// A folder with the files of a model, such as os.DirFS of a download.
+func ExampleOpen() {
+	folder := fstest.MapFS{
+		"config.json":              {Data: []byte(`{"model_type": "vit"}`)},
+		"preprocessor_config.json": {Data: []byte(`{"size": 224, "resample": 2}`)},
+	}
+	step, file, err := presets.Open(folder)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(file)
+	fmt.Println(step)
+	// Output:
+	// preprocessor_config.json
+	// HuggingFace(…, ModelType("vit"))
+}
+
+// A detector gets 640×640 pixels, and its boxes are moved back to the image.
+func ExampleYOLO() {
+	const height, width = 100, 200
+	p, err := transform.Compile(presets.YOLO(640))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p)
+	tensor := make([]float32, 3*640*640)
+	if err := p.Into(tensor, transform.RGB(make([]byte, 3*width*height), width, height)); err != nil {
+		log.Fatal(err)
+	}
+	boxes := []float32{320, 160, 640, 320} // what the model found: x1, y1, x2, y2
+	transform.FromLetterBox(640, height, width, boxes)
+	fmt.Println(boxes)
+	// Output:
+	// file or pixels → image float32 (3, 640, 640)
+	//   rotate    ExifTranspose()
+	//   resample  LetterBox(640)
+	//   store     ToTensor(), float32 CHW
+	// [100 0 200 50]
 }

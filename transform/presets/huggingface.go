@@ -1,6 +1,6 @@
 // Package presets makes the steps of package transform that a model's own configuration asks for:
-// that of an image processor of Hugging Face's transformers, and that of a model of timm. What they
-// read follows the releases of these libraries.
+// that of an image processor of Hugging Face's transformers, that of a model of timm, and that of a
+// model of OpenCLIP. [Open] finds it in a folder. What they read follows the releases of these libraries.
 package presets
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// An Option changes what [HuggingFace] and [Timm] make. The zero Option changes nothing.
+// An Option changes what [HuggingFace] and [Timm] make, and [Open] with them. The zero Option changes nothing.
 type Option struct {
 	of   string // the function that has the option
 	set  func(*settings)

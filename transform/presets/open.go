@@ -1,0 +1,98 @@
+package presets
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/penstock-go/penstock/transform"
+)
+
+// Open makes the steps of the model in a folder, and returns the name of the file that says them. The first one counts that
+// is there of
+//
+//   - processor_config.json with an object image_processor, and preprocessor_config.json: see [HuggingFace]
+//   - open_clip_config.json: see [OpenCLIP]
+//   - config.json of timm, with an object pretrained_cfg or the key architecture: see [Timm]
+//
+// A preprocessor_config.json that does not name its image processor has that of the model_type in config.json, unless
+// [ModelType] says another one. The options are those of the function that reads the file. The name is also there with an
+// error of the file's content. Without any of the files the error is [fs.ErrNotExist].
+func Open(folder fs.FS, options ...Option) (step transform.Step, file string, err error) {
+	var config []byte
+	for _, c := range []struct {
+		file string
+		is   func(k known) bool
+		make func(config []byte, options ...Option) (transform.Step, error)
+	}{
+		{"processor_config.json", func(k known) bool { return k.Image != nil }, HuggingFace},
+		{"preprocessor_config.json", nil, func(config []byte, options ...Option) (transform.Step, error) {
+			return HuggingFace(config, append(modelOf(folder, config), options...)...)
+		}},
+		{"open_clip_config.json", nil, OpenCLIP},
+		{"config.json", func(k known) bool { return k.Timm != nil || k.Architecture != nil }, Timm},
+	} {
+		config, err = readConfig(folder, c.file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, c.file, fmt.Errorf("presets: Open: %w", err)
+		case c.is == nil || c.is(knownOf(config)):
+			step, err = c.make(config, options...)
+			return step, c.file, err
+		}
+	}
+	return nil, "", fmt.Errorf("presets: Open: want preprocessor_config.json, processor_config.json with image_processor, "+
+		"open_clip_config.json, or a config.json of timm: %w", fs.ErrNotExist)
+}
+
+// known are keys by which Open tells configurations apart.
+type known struct {
+	Image        json.RawMessage `json:"image_processor"`
+	Timm         json.RawMessage `json:"pretrained_cfg"`
+	Architecture json.RawMessage `json:"architecture"`
+	Type         json.RawMessage `json:"image_processor_type"`
+	Old          json.RawMessage `json:"feature_extractor_type"`
+	Model        string          `json:"model_type"`
+}
+
+// knownOf is empty if the text is no JSON object.
+func knownOf(config []byte) (k known) {
+	if json.Unmarshal(config, &k) != nil {
+		return known{}
+	}
+	return k
+}
+
+// modelOf is the ModelType of the config.json in a folder, if the configuration beside it needs one.
+func modelOf(folder fs.FS, config []byte) []Option {
+	if k := knownOf(config); k.Type != nil || k.Old != nil {
+		return nil
+	}
+	if model, err := readConfig(folder, "config.json"); err == nil {
+		if name := knownOf(model).Model; name != "" {
+			return []Option{ModelType(name)}
+		}
+	}
+	return nil
+}
+
+// readConfig reads a file of up to 16 MiB.
+func readConfig(folder fs.FS, name string) ([]byte, error) {
+	const most = 16 << 20
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(text) > most:
+		return nil, fmt.Errorf("%s: want a file of up to 16 MiB", name)
+	}
+	return text, nil
+}

@@ -1,4 +1,5 @@
-"""Makes others.json: what OpenCV and open_clip make of the twelve small pictures in the folder pictures.
+"""Makes others.json: what OpenCV and open_clip make of the twelve small pictures in the folder pictures, which are parts of those in
+../../../examples/images/photos in other formats.
 
     pip install torch==2.15.0 torchvision==0.29.2 pillow==12.3.0 opencv-python==5.0.0.93 open_clip_torch==3.3.0
     python others.py

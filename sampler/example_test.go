@@ -2,6 +2,7 @@ package sampler_test
 
 import (
 	"fmt"
+	"log"
 	"os"
 
 	"github.com/penstock-go/penstock/sampler"
@@ -323,4 +324,27 @@ func ExampleBalanced() {
 	}
 	fmt.Printf("cats %.0f %%, dogs %.0f %%\n", float64(drawn["cat"])/1000, float64(drawn["dog"])/1000)
 	// Output: cats 50 %, dogs 50 %
+}
+
+// Batches of at most 8 tokens. With padding, each sample counts as long as the longest one of its batch.
+func ExampleByTokens() {
+	lengths := []int{5, 3, 1, 7, 2, 2, 4}
+	for _, options := range [][]sampler.TokenOption{nil, {sampler.Padded()}} {
+		s, err := sampler.ByTokens(lengths, 8, 1, options...)
+		if err != nil {
+			log.Fatal(err)
+		}
+		var list [][]int
+		for k := range s.Epoch(0).Len() {
+			var batch []int
+			for _, i := range s.Epoch(0).At(k, nil) {
+				batch = append(batch, lengths[i])
+			}
+			list = append(list, batch)
+		}
+		fmt.Println(list)
+	}
+	// Output:
+	// [[4 2 2] [5 3] [7 1]]
+	// [[5] [2 2 1] [4 3] [7]]
 }

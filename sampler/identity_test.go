@@ -27,6 +27,8 @@ func TestIdentitiesStayTheSame(t *testing.T) {
 		"Grouped(2 groups 605ee390932f106f, together 2, lanes 3, seed 3)":                             sampler.Grouped([]int{4, 10}, 3, sampler.Together(2), sampler.Lanes(3)),
 		"ByLength(5 samples by length fbdb31504098c018, batches of 2, seed 3)":                        sampler.ByLength(lengths, 3, sampler.BatchSize(2)),
 		"ByLength(5 samples by length fbdb31504098c018, batches of 2, the short one dropped, seed 3)": sampler.ByLength(lengths, 3, sampler.BatchSize(2), sampler.DropLast(true)),
+		"ByTokens(5 lengths 8b9d9f7f04c54ac5, limit 10, seed 3)":                                      must(sampler.ByTokens(lengths, 10, 3)),
+		"ByTokens(5 lengths 8b9d9f7f04c54ac5, limit 10, padded, seed 3)":                              must(sampler.ByTokens(lengths, 10, 3, sampler.Padded())),
 		"List(2 batches be3cb7e04dcce365)":                                                            sampler.List{{1, 2}, {3}},
 	} {
 		if got := s.(sampler.Identified).Identity(); got != want {

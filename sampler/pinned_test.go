@@ -90,6 +90,8 @@ func TestOrdersStayTheSame(t *testing.T) {
 	}{
 		{"ByLength", sampler.ByLength(lengths, 3, sampler.BatchSize(8)), "ec2b2a5835ec4263"},
 		{"ByLength, dropped", sampler.ByLength(lengths, 3, sampler.BatchSize(8), sampler.DropLast(true)), "0509a321ac773ef5"},
+		{"ByTokens", must(sampler.ByTokens(lengths, 300, 3)), "ea4fdb264576b93a"},
+		{"ByTokens, padded", must(sampler.ByTokens(lengths, 300, 3, sampler.Padded())), "93017217383ff460"},
 		{"ShardBatches", must(sampler.ShardBatches(sampler.Fixed(sampler.Shuffle(50, 3), sampler.BatchSize(8)), 1, 3, sampler.PadToEven)), "557791094950ae13"},
 	} {
 		if got := digest(func(epoch int) [][]int { return batches(c.s.Epoch(epoch)) }); got != c.want {

@@ -143,6 +143,7 @@ const (
 	forWithoutReplacement
 	forLength
 	forGroups
+	forTokens
 )
 
 func epochKey(use, seed uint64, epoch int) uint64 {

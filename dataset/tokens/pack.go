@@ -99,7 +99,9 @@ const ignored = -100
 func Pack(ds dataset.Dataset, lengths []int32, length int, strategy Strategy, options ...PackOption) (dataset.Dataset, error) {
 	p := &packed{inner: ds, lengths: lengths, length: length, strategy: strategy, passes: 1, names: []string{"input_ids", "labels", "position_ids"}}
 	for _, o := range options {
-		o.set(p)
+		if o.set != nil {
+			o.set(p)
+		}
 	}
 	err := p.check()
 	if err == nil {
@@ -247,7 +249,7 @@ func (p *packed) makePlan() error {
 	case p.strategy == FirstFit && !p.windowed:
 		f.firstFit(rests, 64)
 	case p.strategy == FirstFit:
-		f.firstFit(rests, p.window)
+		f.firstFit(rests, min(p.window, max(len(rests), 1)))
 	case !p.windowed:
 		f.bestFit(rests, max(len(rests), 1))
 	default:

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"sort"
 
+	"github.com/penstock-go/penstock/internal/fit"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -266,23 +267,18 @@ func (m maxima) within(node, low, high, from, v int) (int, bool) {
 // space that suffices: of several, into the one that has had this space for the longest time. Source: strategy bfd of TRL,
 // https://github.com/huggingface/trl, trl/data_utils.py.
 func (f *fitted) bestFit(rests []uint32, window int) {
-	b := newRows(f.row)
+	rows := fit.NewRows(f.row)
+	var last []uint32 // the last place of every row of the window
 	for begin := 0; begin < len(rests); begin += window {
-		b.reset()
+		rows.Reset()
+		last = last[:0]
 		for _, k := range longestFirst(rests, begin, min(begin+window, len(rests)), f.row) {
-			n := int(rests[k])
-			row, space := b.take(n)
-			if row == none {
-				row, space = uint32(len(f.first)), f.row
-				f.first = append(f.first, k)
-				b.last, b.after = append(b.last, k), append(b.after, none)
+			if row := rows.Put(int(rests[k])); row == len(last) {
+				f.first, last = append(f.first, k), append(last, k)
 			} else {
-				f.next[b.last[row-b.base]] = k
-				b.last[row-b.base] = k
+				f.next[last[row]], last[row] = k, k
 			}
-			b.give(row, space-n)
 		}
-		b.base = uint32(len(f.first))
 	}
 }
 
@@ -304,102 +300,4 @@ func longestFirst(rests []uint32, begin, end, longest int) []uint32 {
 		}
 	}
 	return sorted
-}
-
-// rows are the rows of a window that have space, by space and then by age.
-type rows struct {
-	base        uint32   // the number of the window's first row
-	last        []uint32 // of every row of the window its last document
-	after       []uint32 // the row with the same space that comes next
-	front, back []uint32 // of the rows of every space
-	spaces      set      // those that a row has
-}
-
-func newRows(length int) *rows {
-	return &rows{front: make([]uint32, length), back: make([]uint32, length), spaces: newSet(length)}
-}
-
-// reset forgets the rows of the window before.
-func (b *rows) reset() {
-	b.last, b.after = b.last[:0], b.after[:0]
-	for s, ok := b.spaces.next(0); ok; s, ok = b.spaces.next(s) {
-		b.spaces.remove(s)
-	}
-}
-
-// take returns the oldest row with the least space that suffices for n tokens, or none.
-func (b *rows) take(n int) (row uint32, space int) {
-	space, ok := b.spaces.next(n)
-	if !ok {
-		return none, 0
-	}
-	row = b.front[space]
-	if b.front[space] = b.after[row-b.base]; b.front[space] == none {
-		b.spaces.remove(space)
-	}
-	return row, space
-}
-
-// give makes a row the youngest one with a space.
-func (b *rows) give(row uint32, space int) {
-	if space == 0 {
-		return
-	}
-	b.after[row-b.base] = none
-	if b.spaces.has(space) {
-		b.after[b.back[space]-b.base] = row
-	} else {
-		b.front[space] = row
-		b.spaces.add(space)
-	}
-	b.back[space] = row
-}
-
-// A set of numbers finds the next one in constant time. Its levels are bits: one for each word of the level below that is not 0.
-type set [][]uint64
-
-func newSet(n int) set {
-	var s set
-	for ; ; n = (n + 63) / 64 {
-		s = append(s, make([]uint64, (n+63)/64))
-		if n <= 64 {
-			return s
-		}
-	}
-}
-
-func (s set) has(i int) bool { return s[0][i/64]>>(i%64)&1 == 1 }
-
-func (s set) add(i int) {
-	for _, level := range s {
-		level[i/64] |= 1 << (i % 64)
-		i /= 64
-	}
-}
-
-func (s set) remove(i int) {
-	for _, level := range s {
-		if level[i/64] &^= 1 << (i % 64); level[i/64] != 0 {
-			return
-		}
-		i /= 64
-	}
-}
-
-// next is the least number that is not below i.
-func (s set) next(i int) (int, bool) {
-	for l, level := range s {
-		if i/64 >= len(level) {
-			return 0, false
-		}
-		if word := level[i/64] >> (i % 64); word != 0 {
-			i += bits.TrailingZeros64(word)
-			for l--; l >= 0; l-- {
-				i = 64*i + bits.TrailingZeros64(s[l][i])
-			}
-			return i, true
-		}
-		i = i/64 + 1
-	}
-	return 0, false
 }

@@ -166,34 +166,6 @@ func TestTruncatedDocumentsLoseTheirEnd(t *testing.T) {
 	}
 }
 
-func TestASetFindsTheNextNumber(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for _, n := range []int{1, 63, 64, 65, 4096, 4097, 300_000} {
-		s, in := newSet(n), map[int]bool{}
-		for range 500 {
-			i := r.IntN(n)
-			if s.has(i) != in[i] {
-				t.Fatalf("has(%d) of %d: %v", i, n, s.has(i))
-			}
-			if in[i] = !in[i]; in[i] {
-				s.add(i)
-			} else {
-				s.remove(i)
-			}
-			from := r.IntN(n + 1)
-			want, there := n, false
-			for j, ok := range in {
-				if ok && j >= from && j < want {
-					want, there = j, true
-				}
-			}
-			if got, ok := s.next(from); ok != there || ok && got != want {
-				t.Fatalf("next(%d) of %d: %d, %v, want %d, %v", from, n, got, ok, want, there)
-			}
-		}
-	}
-}
-
 // BenchmarkPlan is the time of a plan per document: a billion tokens in a million documents.
 func BenchmarkPlan(b *testing.B) {
 	r := rand.New(rand.NewPCG(7, 8))

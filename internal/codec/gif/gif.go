@@ -19,7 +19,6 @@ import (
 	"io"
 
 	"github.com/penstock-go/penstock/internal/bulk"
-	"github.com/penstock-go/penstock/internal/halt"
 )
 
 // A Decoder decodes one file after the other. The zero value is ready for use by
@@ -29,7 +28,7 @@ type Decoder struct {
 	// it before Header.
 	Indices bool
 
-	Stop halt.Func // asked before every row that is decoded
+	Stop func() error // asked before every row that is decoded
 
 	w, h       int
 	frame      image.Rectangle
@@ -244,7 +243,7 @@ func (d *Decoder) rows(show func(y int, row []uint8)) error {
 	}
 	d.lzw.Reset(&d.blocks, lzw.LSB, d.bits)
 	for y, pass := 0, 0; y < h; y, pass = d.after(y, pass) { // codes for more pixels are ignored
-		if err := d.Stop.Err(); err != nil {
+		if err := d.stopped(); err != nil {
 			return fmt.Errorf("gif: decode: %w", err)
 		}
 		if _, err := io.ReadFull(d.lzw, d.row); err != nil {
@@ -253,6 +252,14 @@ func (d *Decoder) rows(show func(y int, row []uint8)) error {
 		show(y, d.row)
 	}
 	return nil
+}
+
+// stopped is the error of Stop.
+func (d *Decoder) stopped() error {
+	if d.Stop == nil {
+		return nil
+	}
+	return d.Stop()
 }
 
 // blocks reads the bytes of blocks. They must be complete. Empty ones are skipped.

@@ -21,7 +21,6 @@ import (
 	"image"
 
 	"github.com/penstock-go/penstock/internal/budget"
-	"github.com/penstock-go/penstock/internal/halt"
 )
 
 // DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0. Pillow has the
@@ -54,7 +53,7 @@ type Decoder struct {
 	Colours Colours
 
 	// Stop is asked before every row of MCUs that Decode reads, of every scan.
-	Stop halt.Func
+	Stop func() error
 
 	data   []byte
 	config Config
@@ -237,7 +236,10 @@ func (d *Decoder) Memory(window image.Rectangle) int64 {
 
 // stopped is the error of Stop.
 func (d *Decoder) stopped() error {
-	if err := d.Stop.Err(); err != nil {
+	if d.Stop == nil {
+		return nil
+	}
+	if err := d.Stop(); err != nil {
 		return fmt.Errorf("jpeg: decode: %w", err)
 	}
 	return nil

@@ -18,7 +18,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/penstock-go/penstock/internal/halt"
 	"github.com/penstock-go/penstock/internal/inflate"
 )
 
@@ -53,7 +52,7 @@ func (c Colour) channels() int {
 // A Decoder decodes one file after the other. The zero value is ready for use by one goroutine
 // at a time.
 type Decoder struct {
-	Stop halt.Func // asked before every row that is decoded
+	Stop func() error // asked before every row that is decoded
 
 	data    []byte // from the first chunk of image data on, or nil
 	w, h    int
@@ -312,7 +311,7 @@ func (d *Decoder) goOn(first, last int, show func(row []byte, y int, p pass)) er
 			clear(d.rows[0][:n])
 		}
 		for y := first + p.y; y < end; y += p.dy {
-			if err := d.Stop.Err(); err != nil {
+			if err := d.stopped(); err != nil {
 				return decodeError(err)
 			}
 			row := d.rows[1][:n]
@@ -330,6 +329,14 @@ func (d *Decoder) goOn(first, last int, show func(row []byte, y int, p pass)) er
 		return d.end()
 	}
 	return nil
+}
+
+// stopped is the error of Stop.
+func (d *Decoder) stopped() error {
+	if d.Stop == nil {
+		return nil
+	}
+	return d.Stop()
 }
 
 // end checks that the stream ends with the last row, and its checksum.

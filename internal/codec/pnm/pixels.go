@@ -35,7 +35,7 @@ func (d *Decoder) plainRows(window image.Rectangle, show func(y int, row []byte)
 	}
 	row := d.row[:2*n]
 	for y := range d.h {
-		if err := d.Stop.Err(); err != nil {
+		if err := d.stopped(); err != nil {
 			return err
 		}
 		for i := range n {
@@ -50,6 +50,14 @@ func (d *Decoder) plainRows(window image.Rectangle, show func(y int, row []byte)
 		}
 	}
 	return nil
+}
+
+// stopped is the error of Stop.
+func (d *Decoder) stopped() error {
+	if d.Stop == nil {
+		return nil
+	}
+	return d.Stop()
 }
 
 func (d *Decoder) plainSample() (int, error) {

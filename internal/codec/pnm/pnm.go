@@ -14,14 +14,12 @@ import (
 	"io"
 	"math"
 	"strconv"
-
-	"github.com/penstock-go/penstock/internal/halt"
 )
 
 // A Decoder decodes one file after the other and keeps its memory between
 // them. The zero value is ready for use by one goroutine at a time.
 type Decoder struct {
-	Stop halt.Func // asked before every row of a plain file
+	Stop func() error // asked before every row of a plain file
 
 	data   []byte
 	w, h   int

@@ -21,7 +21,6 @@ import (
 
 	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
-	"github.com/penstock-go/penstock/internal/halt"
 )
 
 // DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0. Pillow has the
@@ -44,7 +43,7 @@ type Decoder struct {
 	// Codecs come before the compressions of this package.
 	Codecs []Codec
 
-	Stop halt.Func // asked before every strip or tile, and between the rows of those that are JPEG files
+	Stop func() error // asked before every strip or tile, and between the rows of those that are JPEG files
 
 	data    []byte        // the whole file, or nil
 	budget  budget.Budget // of the chunks of a window
@@ -143,7 +142,7 @@ func (d *Decoder) chunks(to *target, samples []float32) error {
 	for cy := to.window.Min.Y / p.chunkH; cy*p.chunkH < to.window.Max.Y; cy++ {
 		for cx := to.window.Min.X / p.chunkW; cx*p.chunkW < to.window.Max.X; cx++ {
 			at, i := image.Pt(cx*p.chunkW, cy*p.chunkH), cy*p.across+cx
-			err := d.Stop.Err()
+			err := d.stopped()
 			if err != nil {
 				return fmt.Errorf("tiff: decode: %w", err)
 			}
@@ -158,6 +157,14 @@ func (d *Decoder) chunks(to *target, samples []float32) error {
 		}
 	}
 	return nil
+}
+
+// stopped is the error of Stop.
+func (d *Decoder) stopped() error {
+	if d.Stop == nil {
+		return nil
+	}
+	return d.Stop()
 }
 
 // Memory is how many bytes decoding a window of the file whose header was read takes at most, beside tables and the window.

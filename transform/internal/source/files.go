@@ -19,7 +19,6 @@ import (
 	"github.com/penstock-go/penstock/internal/codec/webp"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/halt"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
 
@@ -67,7 +66,7 @@ func (f *Files) Take(limit int, cut, stored bool, field string, codecs []tiff.Co
 }
 
 // Interrupt makes decoding end between two rows when end returns an error.
-func (f *Files) Interrupt(end halt.Func) {
+func (f *Files) Interrupt(end func() error) {
 	f.jpeg.Stop, f.png.Stop, f.gif.Stop, f.pnm.Stop, f.tiff.Stop = end, end, end, end, end
 }
 

@@ -221,6 +221,7 @@ func TestCombinationsSayWhatIsWrong(t *testing.T) {
 	var log []string
 	one, longer := journal{id: 1, n: 2, log: &log}, journal{id: 2, n: 3, log: &log}
 	labels := datatest.Tensors(t, dataset.Named("label", []int64{1, 2}))
+	classes := datatest.Tensors(t, dataset.Named("label", []int32{1, 2}))
 	failure := func(_ dataset.Dataset, err error) error { return err }
 	for _, c := range []struct {
 		err  error
@@ -230,6 +231,8 @@ func TestCombinationsSayWhatIsWrong(t *testing.T) {
 		{failure(dataset.Subset(one, []int{-1})), "dataset: Subset: index -1 at place 0: want one from 0 to 1"},
 		{failure(dataset.Concat()), "dataset: Concat of no datasets"},
 		{failure(dataset.Concat(one, labels)), "dataset: Concat: dataset 1 has the fields label int64 (), dataset 0 has x int ()"},
+		{failure(dataset.Concat(must(dataset.Zip(one, labels)), must(dataset.Zip(one, classes)))), "dataset: Concat: dataset 1 has the field label int32 (), dataset 0 has label int64 ()"},
+		{failure(dataset.Concat(one, must(dataset.Zip(one, labels)))), "dataset: Concat: dataset 1 has the fields x int (), label int64 (), dataset 0 has x int ()"},
 		{failure(dataset.Zip()), "dataset: Zip of no datasets"},
 		{failure(dataset.Map(one, one.Spec(), nil)), "dataset: Map: no function"},
 		{failure(dataset.Map(one, nil, double)), "dataset: spec: no fields"},

@@ -27,7 +27,8 @@ func Concat(datasets ...Dataset) (Dataset, error) {
 			errs = append(errs, err)
 		}
 		if got := ds.Spec(); !sameSpec(got, want) {
-			errs = append(errs, fmt.Errorf("dataset: Concat: dataset %d has the fields %v, dataset 0 has %v", k, got, want))
+			itsOwn, wanted := unlike(got, want)
+			errs = append(errs, fmt.Errorf("dataset: Concat: dataset %d has the %s, dataset 0 has %s", k, itsOwn, wanted))
 		} else if err := sameKinds(got, want); err != nil {
 			errs = append(errs, fmt.Errorf("dataset: Concat: dataset %d: %w in dataset 0", k, err))
 		}
@@ -38,6 +39,16 @@ func Concat(datasets ...Dataset) (Dataset, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// unlike says how a spec differs from the wanted one: by a field that has the same name in both, or by all fields.
+func unlike(got, want Spec) (itsOwn, wanted string) {
+	for k := range min(len(got), len(want)) {
+		if got[k].Name == want[k].Name && !sameSpec(got[k:k+1], want[k:k+1]) {
+			return "field " + got[k].String(), want[k].String()
+		}
+	}
+	return "fields " + got.String(), want.String()
 }
 
 // sameKinds is the error of a field that is of one kind in got, and of another one in want.

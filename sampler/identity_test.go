@@ -29,6 +29,7 @@ func TestIdentitiesStayTheSame(t *testing.T) {
 		"ByLength(5 samples by length fbdb31504098c018, batches of 2, the short one dropped, seed 3)": sampler.ByLength(lengths, 3, sampler.BatchSize(2), sampler.DropLast(true)),
 		"ByTokens(5 lengths 8b9d9f7f04c54ac5, limit 10, seed 3)":                                      must(sampler.ByTokens(lengths, 10, 3)),
 		"ByTokens(5 lengths 8b9d9f7f04c54ac5, limit 10, padded, seed 3)":                              must(sampler.ByTokens(lengths, 10, 3, sampler.Padded())),
+		"Mix(2 sources 72841eb7f986eeb2, 2 stages 7e022bb69400507d, draws 12)":                        must(sampler.Mix(sequences(9, 3), sampler.Stage{Proportions: []int{3, 1}, Draws: 8}, sampler.Stage{Weights: []float64{3, 1}, Draws: 4})),
 		"List(2 batches be3cb7e04dcce365)":                                                            sampler.List{{1, 2}, {3}},
 	} {
 		if got := s.(sampler.Identified).Identity(); got != want {

@@ -69,6 +69,8 @@ func TestOrdersStayTheSame(t *testing.T) {
 		{"Grouped together", sampler.Grouped(ends, 3, sampler.Together(5)), "dd8c3f66344b1ce3"},
 		{"Grouped in lanes", sampler.Grouped(ends, 3, sampler.Together(9), sampler.Lanes(4)), "bf061e7dc412b820"},
 		{"Grouped, 200,000 together", sampler.Grouped([]int{90_000, 200_000}, 3, sampler.Together(2)), "58c637369457f5e0"},
+		{"Mix, proportions", must(sampler.Mix(sequences(40, 500, 70), sampler.Stage{Proportions: []int{3, 5, 2}})), "6a4ff31699d93f68"},
+		{"Mix, weights", must(sampler.Mix(sequences(40, 500, 70), sampler.Stage{Weights: []float64{0.3, 0.5, 0.2}, AllExhausted: true})), "b937da1f93c9ca93"},
 		{"Shard, padded", must(sampler.Shard(sampler.Shuffle(10, 3), 2, 4, sampler.PadToEven)), "05aaa82171b2c6f8"},
 		{"Shard, dropped", must(sampler.Shard(sampler.Shuffle(10, 3), 1, 4, sampler.DropToEven)), "e16c66288e2822fb"},
 		{"Shard, exact", must(sampler.Shard(sampler.Shuffle(10, 3), 1, 4, sampler.KeepExact)), "061d3e532033a248"},

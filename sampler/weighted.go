@@ -48,18 +48,27 @@ func Balanced[L comparable](labels []L, seed uint64, options ...DrawOption) (Sam
 	return &weighted{newAlias(weights), newDraws("Balanced", len(weights), options), seed}, nil
 }
 
-// checkWeights returns the number of positive weights.
+// checkWeights returns the number of positive weights of the named constructor.
 func checkWeights(name string, weights []float64) (positive int, err error) {
+	positive, err = countWeights(weights)
+	if err != nil {
+		return 0, fmt.Errorf("sampler: %s: %w", name, err)
+	}
+	return positive, nil
+}
+
+// countWeights returns the number of positive weights.
+func countWeights(weights []float64) (positive int, err error) {
 	for i, w := range weights {
 		if !(w >= 0) || math.IsInf(w, 1) {
-			return 0, fmt.Errorf("sampler: %s: weight %d is %v: want a finite number, 0 or more", name, i, w)
+			return 0, fmt.Errorf("weight %d is %v: want a finite number, 0 or more", i, w)
 		}
 		if w > 0 {
 			positive++
 		}
 	}
 	if positive == 0 {
-		return 0, fmt.Errorf("sampler: %s: none of %d weights is positive", name, len(weights))
+		return 0, fmt.Errorf("none of %d weights is positive", len(weights))
 	}
 	return positive, nil
 }

@@ -41,8 +41,14 @@ func Compile(list ...Item) (*Compiled, error) {
 	return &Compiled{program: p, field: field, pool: engine.NewPool(&p.Plan, runtime.GOMAXPROCS(0))}, nil
 }
 
-// Spec describes the result: one field with its name, dtype and shape.
-func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
+// Spec describes the result: its field, with name, dtype and shape, and those of [SizesFunc].
+func (c *Compiled) Spec() dataset.Spec {
+	spec := dataset.Spec{c.field}
+	for _, d := range c.program.Derived {
+		spec = append(spec, d.Field)
+	}
+	return spec
+}
 
 // String describes the compiled steps: what is done to an image and what is stored.
 func (c *Compiled) String() string {
@@ -81,29 +87,47 @@ func (c *Compiled) into(dst []byte, from Source) error {
 	if len(dst) != c.field.Bytes() {
 		return fmt.Errorf("transform: into: %d bytes for %v: want %d", len(dst), c.field, c.field.Bytes())
 	}
-	return c.pool.Into(from.in, func(_, _ int) []byte { return dst })
+	return c.pool.Into(from.in, func(engine.Sizes, int) ([]byte, error) { return dst, nil })
 }
 
 // Append applies the steps to an image, and appends all values of the result to dst: those of an image of height×width
 // pixels, whose size may vary if the steps have [Ragged]. The result must be float32, as for [Compiled.Into]. After an
 // error the result is dst.
 func (c *Compiled) Append(dst []float32, from Source) (values []float32, height, width int, err error) {
+	values, _, s, err := c.appendAll(dst, nil, from, nil)
+	return values, s.Stored[0], s.Stored[1], err
+}
+
+// AppendAll is [Compiled.Append] with all fields of [Compiled.Spec]: it appends the numbers of those after the first to
+// numbers, one field after the other.
+func (c *Compiled) AppendAll(dst []float32, numbers []int64, from Source) (values []float32, all []int64, err error) {
+	values, all, _, err = c.appendAll(dst, numbers, from, c.program.Derived)
+	return values, all, err
+}
+
+func (c *Compiled) appendAll(dst []float32, numbers []int64, from Source, fields []engine.Derived) (values []float32, all []int64, sizes engine.Sizes, err error) {
 	if c.field.Dtype != dataset.Float32 {
-		return dst, 0, 0, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", c.field.Dtype)
+		return dst, numbers, sizes, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", c.field.Dtype)
 	}
 	if crops := c.program.Crops; crops.N > 0 {
-		return dst, 0, 0, fmt.Errorf("transform: append: %s makes several images: use Into", crops.Text)
+		return dst, numbers, sizes, fmt.Errorf("transform: append: %s makes several images: use Into", crops.Text)
 	}
-	err = c.pool.Into(from.in, func(h, w int) []byte {
-		height, width = h, w
-		n := c.program.Output.Channels * h * w
+	err = c.pool.Into(from.in, func(s engine.Sizes, n int) ([]byte, error) {
+		sizes, all = s, numbers
+		for k := range fields {
+			d, at := &fields[k], len(all)
+			all = slices.Grow(all, d.Field.Elements())[:at+d.Field.Elements()]
+			if err := d.Derive(c.field.Name, s, all[at:]); err != nil {
+				return nil, err
+			}
+		}
 		values = slices.Grow(dst, n)[:len(dst)+n]
-		return dense.Bytes(values[len(dst):])
+		return dense.Bytes(values[len(dst):]), nil
 	})
 	if err != nil {
-		return dst, 0, 0, err
+		return dst, numbers, engine.Sizes{}, err
 	}
-	return values, height, width, nil
+	return values, all, sizes, nil
 }
 
 // A Source is the input image of a [Compiled]. [File], [Decoded] and [RGB] make

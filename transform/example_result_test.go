@@ -31,6 +31,35 @@ func ExampleRagged() {
 	// Output: 18 [3 2]
 }
 
+// A vision-language model takes rows of patches, with every pixel twice, and the number of patches down and across. The
+// last row is there because MaxPatches wants three.
+func ExamplePatches() {
+	grid := transform.SizesFunc("grid", dataset.Shape{2}, func(_, result [2]int, out []int64) {
+		out[0], out[1] = int64(result[0]/2), int64(result[1]/2)
+	})
+	sample := first(transform.Crop(0, 0, 2, 4), transform.ToTensor(),
+		transform.Patches(2, transform.Merge(1), transform.Frames(2), transform.MaxPatches(3)), grid)
+	fmt.Println(sample["image"].Shape(), sample["grid"].Data())
+	// Output: (3, 24) [1 2]
+}
+
+// A server gets the values and the other fields of one image.
+func ExampleCompiled_AppendAll() {
+	sizes := transform.SizesFunc("sizes", dataset.Shape{2, 2}, func(image, result [2]int, out []int64) {
+		out[0], out[1], out[2], out[3] = int64(image[0]), int64(image[1]), int64(result[0]), int64(result[1])
+	})
+	p, err := transform.Compile(transform.Resize(2), transform.ToTensor(), sizes, transform.Ragged())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Spec())
+	values, numbers, err := p.AppendAll(nil, nil, transform.RGB(make([]uint8, 3*4*8), 8, 4))
+	fmt.Println(len(values), numbers, err)
+	// Output:
+	// image float32 (n), sizes int64 (2, 2)
+	// 24 [4 8 2 4] <nil>
+}
+
 func ExampleCompose() {
 	mine := transform.Compose(transform.CenterCrop(2), transform.ToTensor())
 	fmt.Println(mine)

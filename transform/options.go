@@ -90,6 +90,16 @@ func Sigma(least, greatest float64) Option { return optionOf(program.Sigma, leas
 // Value is what [RandomErasing] writes: one number per channel, or one for all.
 func Value(v ...float64) Option { return optionOf(program.Value, figures.Anys(v)...) }
 
+// Merge is the side of the squares of patches in which [Patches] go through the image. The default is 1.
+func Merge(n int) Option { return optionOf(program.Merge, n) }
+
+// Frames is how often [Patches] store every pixel. The default is 1.
+func Frames(n int) Option { return optionOf(program.Frames, n) }
+
+// MaxPatches gives the result of [Patches] n rows, of which those after the last patch are 0. An image with more is an
+// error. With [Ragged] the result has no such rows.
+func MaxPatches(n int) Option { return optionOf(program.MaxPatches, n) }
+
 // RandomValue makes [RandomErasing] write random numbers from the standard normal distribution: value="random".
 func RandomValue() Option { return optionOf(program.RandomValue) }
 

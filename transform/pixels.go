@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -152,6 +153,27 @@ func Normalize(mean, std []float32) Step {
 // Rescale is [ToTensor] with another factor than 1/255: values are float32(float64(x)·factor), as in Hugging Face's
 // transformers.
 func Rescale(factor float64) Step { return stepOf(program.Rescale, nil, factor) }
+
+// Patches stores the result as rows, one per patch of side×side pixels, as vision transformers of varying sizes take it:
+// a field of shape (patches, channels·frames·side·side). The sides of the image must be multiples of the patches'. It must
+// come after [ToTensor], and is not for PadTo, Views, FiveCrop and RandomErasing.
+//
+// Rows follow the image row by row. With [Merge] they follow it in squares of Merge×Merge patches. With [Frames] an image
+// is there several times, as a video of so many equal frames. A row has the order (channel, frame, y, x), and with the
+// option [Layout] of HWC (y, x, channel, frame). Their number varies with the image, which needs [Ragged], unless
+// [MaxPatches] makes it the same for all.
+func Patches(side int, options ...Option) Step { return stepOf(program.Patches, options, side) }
+
+// SizesFunc adds a field of int64 numbers that depend on nothing but sizes, heights and widths: of the image before all
+// steps, and of its result before [PadTo]. Of writes them to out, which has as many numbers as the shape, all of them 0
+// before; all workers call it at the same time.
+func SizesFunc(field string, shape dataset.Shape, of func(image, result [2]int, out []int64)) Step {
+	c := program.New(program.SizesFunc, nil, program.Text(field), slices.Clone(shape)).Having(of)
+	if of == nil {
+		c.Wrong(errors.New("the function is nil"))
+	}
+	return step{c}
+}
 
 // BGR stores the channels as blue, green, red, for models that were trained with OpenCV or Caffe. It must come before
 // [Normalize], which takes its numbers in that order.

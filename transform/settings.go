@@ -32,8 +32,8 @@ func Pillow(version int) Option { return optionOf(program.Pillow, version) }
 func AllowTruncated() Option { return optionOf(program.AllowTruncated) }
 
 // Ragged allows results whose size varies from image to image. The field becomes ragged: one row holds the
-// channels·height·width values of one image. [Images] also needs [Sizes]; with [Compile], use [Compiled.Append]. For
-// batches as one rectangle use [PadTo].
+// channels·height·width values of one image, or has a row per patch ([Patches]). [Images] also needs [Sizes] or
+// [SizesFunc]; with [Compile], use [Compiled.Append]. For batches as one rectangle use [PadTo].
 func Ragged() Option { return optionOf(program.Ragged) }
 
 // Sizes adds a field with that name: int64 of shape (2), the height and the width of the result before [PadTo].

@@ -26,6 +26,7 @@ type ByteFrame struct {
 	tall         []byte // after the vertical pass, if that comes first
 	stride       int
 	row          []byte
+	planes       []float32 // a row of all channels, for patches
 }
 
 func (f *ByteFrame) Begin(source.Image) {}
@@ -154,6 +155,8 @@ func (f *ByteFrame) Store(l *lane, out []byte, r *rand.Rand) error {
 	o, v := &l.output, &l.Engine.View
 	f.row = raster.Grow(f.row, 4*o.W)
 	switch {
+	case o.Patches.Side > 0:
+		f.storePatches(l, out)
 	case o.full != nil:
 		o.full.Store(l, f, dense.Values[float32](out), r)
 	case o.halves != nil:

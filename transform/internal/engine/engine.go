@@ -35,6 +35,7 @@ type Engine struct {
 
 	src    source.Image
 	View   view
+	from   image.Point // the size before all steps
 	Shown  image.Point // the size before PadTo
 	Frame  frame
 	inside bool // the current image is in the frame, and not in src any more
@@ -89,6 +90,7 @@ func newFrame(p *Plan) frame {
 func (e *Engine) Begin(src source.Image, w, h int, slot dataset.Slot) {
 	e.src, e.Slot, e.inside, e.makes = src, slot, false, 0
 	e.Frame.Begin(src)
+	e.from = image.Pt(w, h)
 	e.View = whole(w, h)
 }
 

@@ -24,7 +24,8 @@ type Plan struct {
 	Output  Output
 	Ragged  bool
 	Sizes   string // the field of Sizes, if there is one
-	Moves   bool   // boxes, masks or keypoints move with the image
+	Derived []Derived
+	Moves   bool // boxes, masks or keypoints move with the image
 	Views   []Views
 	Crops   Crops // of FiveCrop or TenCrop, if it was there
 }

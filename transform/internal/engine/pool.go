@@ -63,8 +63,9 @@ func (c *Pool) newSingle() *single {
 	return s
 }
 
-// Into applies the plan to an image, and writes the result to the memory that room has for h×w pixels.
-func (c *Pool) Into(from Input, room func(h, w int) []byte) error {
+// Into applies the plan to an image, and writes the result to the memory that room has for so many values. If another call
+// had the memory that this one needs, room is called again.
+func (c *Pool) Into(from Input, room func(s Sizes, values int) ([]byte, error)) error {
 	if from.Context == nil {
 		from.Context = context.Background()
 	}
@@ -91,7 +92,7 @@ func (c *Pool) Into(from Input, room func(h, w int) []byte) error {
 
 // try is Into with a single that is free, or in its place a new one. The call has taken so many bytes beyond a share. First
 // reports whether the single was new.
-func (c *Pool) try(from Input, room func(h, w int) []byte, anew bool, taken int64) (first bool, err error) {
+func (c *Pool) try(from Input, room func(s Sizes, values int) ([]byte, error), anew bool, taken int64) (first bool, err error) {
 	s, err := c.take(from.Context)
 	if err != nil {
 		if taken > 0 {
@@ -131,7 +132,7 @@ func (c *Pool) take(ctx context.Context) (*single, error) {
 	return nil, fmt.Errorf("transform: %w", err)
 }
 
-func (s *single) into(from Input, room func(h, w int) []byte) error {
+func (s *single) into(from Input, room func(s Sizes, values int) ([]byte, error)) error {
 	s.ctx = from.Context
 	defer func() { s.raw.Pix, s.image.Image, s.ctx = nil, nil, nil }()
 	s.pcg.Seed(from.Seed, 0)
@@ -144,7 +145,11 @@ func (s *single) into(from Input, room func(h, w int) []byte) error {
 	if err := s.ctx.Err(); err != nil {
 		return fmt.Errorf("transform: %w", err)
 	}
-	return s.lane.Store(room(s.lane.output.H, s.lane.output.W), s.rand)
+	out, err := room(s.lane.sizes(), s.lane.output.values(s.lane.Ragged))
+	if err != nil {
+		return err
+	}
+	return s.lane.Store(out, s.rand)
 }
 
 // Begin reads the image's size.

@@ -76,8 +76,14 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 		return l.Crops.begin(e)
 	}
 	w, h := e.Size()
+	p := &o.Patches
+	if p.Side > 0 {
+		if err := p.check(w, h, l.Limit); err != nil {
+			return err
+		}
+	}
 	switch {
-	case l.Ragged:
+	case l.Ragged, p.Most > 0:
 		if err := e.Check(w, h); err != nil {
 			return err
 		}
@@ -203,17 +209,17 @@ func (r *Reader) Put(dst dataset.Slot) error {
 	cell := dst.Cell(r.Field)
 	if r.Ragged {
 		o := &r.Lane.output
-		cell.Grow(o.Channels * o.H * o.W * o.Dtype.Size())
+		cell.Grow(o.values(true) * o.Dtype.Size())
 	}
 	if err := r.Lane.Store(cell.Bytes(), dst.Rand()); err != nil {
 		return err
 	}
 	if r.Sizes != "" {
 		h, w := r.Lane.shown()
-		size := dataset.Row[int64](dst, len(r.Out)-1)
+		size := dataset.Row[int64](dst, len(r.Out)-len(r.Derived)-1)
 		size[0], size[1] = int64(h), int64(w)
 	}
-	return nil
+	return r.derive(dst)
 }
 
 // shown is the size of the result before PadTo.
@@ -226,7 +232,7 @@ func (l *lane) shown() (h, w int) {
 
 // isDirect reports whether images are planes that only have to be normalised, as those of CIFAR are.
 func (x *Task) isDirect() bool {
-	return x.Raw.Pixel == 1 && x.Deep == nil && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && !x.Moves && len(x.Views) == 0 && x.Crops.N == 0
+	return x.Raw.Pixel == 1 && x.Deep == nil && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && len(x.Derived) == 0 && x.Output.Patches.Side == 0 && !x.Moves && len(x.Views) == 0 && x.Crops.N == 0
 }
 
 // storeDirect normalises the planes that lie in the image's cell.

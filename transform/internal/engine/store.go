@@ -290,6 +290,7 @@ type Output struct {
 	Reversed bool   // BGR was there
 	from     [3]int // the colour that a channel holds: 0 is red
 	Blanks   bool   // PadTo was there
+	Patches  Patches
 
 	Deep   bool    // Depth16 was there; then these three count
 	Unit   bool    // ToTensor was there, or ToDtype with Scaled
@@ -337,6 +338,9 @@ func (o *Output) String() string {
 	text := ""
 	for _, c := range o.Calls {
 		text += c + ", "
+	}
+	if o.Patches.Side > 0 {
+		return fmt.Sprintf("%s%s rows", text, o.Dtype)
 	}
 	return fmt.Sprintf("%s%s %v", text, o.Dtype, axes)
 }

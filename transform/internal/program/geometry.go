@@ -299,6 +299,8 @@ var (
 			return errors.New("must come after ToTensor or PILToTensor")
 		case o.Blanks:
 			return errors.New("must come only once")
+		case o.Patches.Side > 0:
+			return errors.New("not with Patches")
 		}
 		o.Blanks = true
 		o.Calls = append(o.Calls, c.String())

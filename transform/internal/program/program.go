@@ -171,8 +171,16 @@ func (p *Program) sized(w, h int) (int, int) {
 
 // fieldOf is the field of the results, from images of w×h. Zeros mean that the size varies.
 func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
+	cut, row := p.Output.Patches, dataset.Shape(nil)
+	if cut.Side > 0 {
+		row = dataset.Shape{cut.Row(p.Output.Channels)}
+	}
 	if p.Ragged {
-		f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Ragged: true}
+		f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Shape: row, Ragged: true}
+		return f, dataset.Spec{f}.Validate()
+	}
+	if cut.Most > 0 {
+		f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Shape: dataset.Shape{cut.Most, row[0]}}
 		return f, dataset.Spec{f}.Validate()
 	}
 	w, h = p.sized(w, h)
@@ -186,6 +194,9 @@ func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
 	shape := dataset.Shape{h, w, p.Output.Channels}
 	if p.Output.Planar() {
 		shape = dataset.Shape{p.Output.Channels, h, w}
+	}
+	if cut.Side > 0 {
+		shape = dataset.Shape{cut.Count(w, h), row[0]}
 	}
 	if p.Crops.N > 0 {
 		shape = append(dataset.Shape{p.Crops.N}, shape...)
@@ -238,7 +249,9 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 	if spec[x.Field], err = p.fieldOf(x.Raw.W, x.Raw.H); err != nil {
 		return nil, err
 	}
-	spec[x.Field].Kind = dataset.Image
+	if p.Output.Patches.Side == 0 {
+		spec[x.Field].Kind = dataset.Image
+	}
 	if x.Layout, spec, err = p.annotate(spec, in); err != nil {
 		return nil, err
 	}

@@ -70,15 +70,21 @@ var (
 	}}
 )
 
-// withSizes adds the field of Sizes to the spec.
+// withSizes adds the fields of Sizes and SizesFunc to the spec.
 func (p *Program) withSizes(spec dataset.Spec) (dataset.Spec, error) {
 	switch {
 	case p.Sizes != "" && spec.Index(p.Sizes) >= 0:
 		return nil, fmt.Errorf("Sizes(%q): the dataset has a field of that name", p.Sizes)
 	case p.Sizes != "":
 		spec = append(spec, dataset.Field{Name: p.Sizes, Dtype: dataset.Int64, Shape: dataset.Shape{2}})
-	case p.Ragged:
+	case p.Ragged && len(p.Derived) == 0:
 		return nil, errors.New("Ragged(): want Sizes too, so that the shapes are known")
+	}
+	for _, d := range p.Derived {
+		if spec.Index(d.Field.Name) >= 0 {
+			return nil, fmt.Errorf("%s: there is a field of that name", d.Text)
+		}
+		spec = append(spec, d.Field)
 	}
 	return spec, nil
 }

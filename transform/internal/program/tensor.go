@@ -45,6 +45,24 @@ var (
 		o.Calls = append(o.Calls, c.String())
 		return nil
 	})
+	// Patches has the side of a patch.
+	Patches = &Kind{name: "Patches", takes: []*Kind{Merge, Frames, MaxPatches, Layout}, add: addPatches}
+	// SizesFunc has the field and the function.
+	SizesFunc = result("SizesFunc", func(p *Program, c *Call) error {
+		d := engine.Derived{
+			Text: c.String(), Of: c.Own.(func(image, result [2]int, out []int64)),
+			Field: dataset.Field{Name: c.Args.text(0), Dtype: dataset.Int64, Shape: c.Args[1].(dataset.Shape)},
+		}
+		switch {
+		case p.Crops.N > 0:
+			return fmt.Errorf("not with %s", p.Crops.Text)
+		case p.inView:
+			return errors.New("not in Views")
+		}
+		p.Derived = append(p.Derived, d)
+		p.Output.Calls = append(p.Output.Calls, d.Text)
+		return dataset.Spec{d.Field}.Validate()
+	})
 	RandomErasing = &Kind{name: "RandomErasing", chance: true, takes: []*Kind{Scale, Ratio, Value, RandomValue}, add: func(p *Program, c *Call) error {
 		e := engine.Erasing{P: c.prob(), Scale: c.span(Scale, 0.02, 0.33), Ratio: c.span(Ratio, 0.3, 3.3), Noise: c.has(RandomValue)}
 		for _, v := range of[float64](c.option(Value)) {
@@ -62,6 +80,8 @@ var (
 			return errors.New("want a Value or RandomValue, not both")
 		case !p.Output.Float:
 			return errors.New("must come after ToTensor")
+		case p.Output.Patches.Side > 0:
+			return errors.New("not with Patches")
 		}
 		p.Output.Erasings = append(p.Output.Erasings, e)
 		p.Output.Calls = append(p.Output.Calls, c.String())
@@ -166,6 +186,49 @@ func addNormalize(p *Program, c *Call) error {
 			t[x] = float32(t[x]-mean[c%len(mean)]) / std[c%len(std)]
 		}
 	}
+	return nil
+}
+
+// Options of Patches.
+var (
+	Merge      = &Kind{name: "Merge", check: atLeastOne}
+	Frames     = &Kind{name: "Frames", check: atLeastOne}
+	MaxPatches = &Kind{name: "MaxPatches", check: atLeastOne}
+)
+
+func atLeastOne(v Values) error {
+	return want(v.int(0) >= 1 && v.int(0) <= MaxSide, "a number from 1 to %d", MaxSide)
+}
+
+// addPatches bounds what the result may take: a row has at most as many values as a field of the largest side.
+func addPatches(p *Program, c *Call) error {
+	o, cut := &p.Output, engine.Patches{Side: c.Args.int(0), Merge: optionOf(c, Merge, 1), Frames: optionOf(c, Frames, 1), Most: optionOf(c, MaxPatches, 0)}
+	cut.Last = optionOf(c, Layout, engine.CHW) == engine.HWC
+	const most = 1 << 12
+	switch {
+	case p.notNested() != nil:
+		return p.notNested()
+	case cut.Side < 1 || cut.Side > most || cut.Merge > most || cut.Frames > most:
+		return fmt.Errorf("want numbers from 1 to %d", most)
+	case p.inView:
+		return errors.New("not in Views")
+	case p.Crops.N > 0:
+		return fmt.Errorf("not with %s", p.Crops.Text)
+	case o.Patches.Side > 0:
+		return errors.New("must come only once")
+	case p.Deep != nil:
+		return errColours
+	case !o.Float:
+		return errors.New("must come after ToTensor")
+	case o.Channels != 3:
+		return errors.New("want 3 channels")
+	case o.Axes != 0:
+		return errors.New("not with the setting Layout: it is an option of Patches")
+	case o.Blanks || len(o.Erasings) > 0:
+		return errors.New("not with PadTo and RandomErasing")
+	}
+	o.Patches = cut
+	o.Calls = append(o.Calls, c.String())
 	return nil
 }
 

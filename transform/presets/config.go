@@ -67,7 +67,7 @@ func (o object) number(key string, other float64) float64 {
 
 func (o object) word(key string) string { return read(o, key, "a string", "") }
 
-// whole takes a number of pixels. 0 says that it is missing.
+// whole takes a length in pixels. 0 says that it is missing.
 func (o object) whole(key string) int {
 	text, ok := o.take(key)
 	if !ok {
@@ -79,6 +79,43 @@ func (o object) whole(key string) int {
 		return 0
 	}
 	return n
+}
+
+// wholeOr is whole with a number for a key that is missing.
+func (o object) wholeOr(key string, other int) int {
+	if n := o.whole(key); n > 0 {
+		return n
+	}
+	return other
+}
+
+// few is wholeOr for numbers that are small.
+func (o object) few(key string, other int) int {
+	const most = 1 << 10
+	n := o.wholeOr(key, other)
+	if n > most {
+		o.fail(key, "want a whole number from 1 to %d, not %d", most, n)
+		return other
+	}
+	return n
+}
+
+// pixels takes a number of pixels.
+func (o object) pixels(key string, other int) int {
+	const most = 1 << 28
+	n := read(o, key, "a whole number", other)
+	if n != other && (n < 1 || n > most) {
+		o.fail(key, "want 1 to %d pixels, not %d", most, n)
+		return other
+	}
+	return n
+}
+
+// mustNot takes a flag that is not supported if it is true.
+func (o object) mustNot(key string) {
+	if o.flag(key, false) {
+		o.fail(key, "true is not supported")
+	}
 }
 
 // sides takes a height and a width: a list, or one number for both. Zeros say that they are missing.

@@ -125,3 +125,26 @@ func ExampleYOLO() {
 	//   store     ToTensor(), float32 CHW
 	// [100 0 200 50]
 }
+
+// Qwen2-VL takes rows of patches, and how many there are down and across. A prompt has a token for every four of them.
+func ExampleImageTokens() {
+	config := []byte(`{"image_processor_type": "Qwen2VLImageProcessor", "min_pixels": 3136, "max_pixels": 12845056}`)
+	qwen, err := presets.HuggingFace(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := transform.Compile(qwen, transform.Ragged())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Spec())
+	values, grid, err := p.AppendAll(nil, nil, transform.RGB(make([]uint8, 3*100*200), 200, 100))
+	if err != nil {
+		log.Fatal(err)
+	}
+	tokens, err := presets.ImageTokens(config, 100, 200)
+	fmt.Println(len(values)/1176, grid, tokens, err)
+	// Output:
+	// image float32 (n, 1176), image_grid_thw int64 (3)
+	// 112 [1 8 14] 28 <nil>
+}

@@ -53,15 +53,49 @@ func (c *processor) clip()     { c.mean, c.std = clipMean, clipStd }
 
 // detector is DETR's processor, and those after it.
 func (c *processor) detector() {
-	c.kind, c.cropless, c.pad = detr, true, true
+	c.keys, c.detects, c.limit = padKeys, true, 1333
+	c.cropless, c.pad = true, true
 	c.size, c.square, c.filter = sides{shortest: 800, longest: 1333}, false, transform.Bilinear
 	c.imageNet()
+}
+
+// masks is MaskFormer's processor: a detector whose sides are multiples of a number.
+func (c *processor) masks() {
+	c.detector()
+	c.keys, c.own, c.limit, c.block = maskKeys, maskSizes, 0, 32
+}
+
+// janus is Janus' processor, which puts the image on a square.
+func (c *processor) janus() {
+	c.keys, c.own, c.strict = janusKeys, ontoSquare, true
+	c.size, c.cropless, c.padless = both(384), true, true
+	c.clip()
+}
+
+// ernie is ERNIE 4.5 VL's processor.
+func (c *processor) ernie() {
+	c.smart(14, 2, 1, 56*56, 28*28*6177)
+	c.keys = glmKeys
+}
+
+// viLT is ViLT's processor.
+func (c *processor) viLT() {
+	c.keys, c.own, c.strict = viltKeys, viltSizes, true
+	c.size, c.square = sides{shortest: 384}, false
+	c.cropless, c.padless = true, true
 }
 
 // likeCLIP is CLIP's processor.
 func (c *processor) likeCLIP() {
 	c.cropped(224, 224)
 	c.clip()
+}
+
+// depth is DPT's processor.
+func (c *processor) depth() {
+	c.keys, c.own, c.strict = depthKeys, depthSizes, true
+	c.size = both(384)
+	c.cropless = true
 }
 
 // mobile is MobileNet's processor.
@@ -102,22 +136,22 @@ var classes = []class{
 		c.imageNet()
 	}},
 	{"ConvNext", "convnext convnextv2 cvt regnet resnet", func(c *processor) {
-		c.kind, c.part = convNext, 0.875
+		c.keys, c.own, c.strict, c.part = partKeys, convNextSizes, true, 0.875
 		c.size, c.square = sides{shortest: 384}, false
 		c.padless = true
 	}},
 	{"PoolFormer", "poolformer", func(c *processor) {
-		c.kind, c.part = poolFormer, 0.9
+		c.keys, c.own, c.part = poolFormerKeys, poolFormerSizes, 0.9
 		c.cropped(224, 224)
 		c.imageNet()
 	}},
 	{"Levit", "levit", func(c *processor) {
-		c.kind = leViT
+		c.own = levitSizes
 		c.cropped(224, 224)
 		c.imageNet()
 	}},
 	{"EfficientNet", "efficientnet align", func(c *processor) {
-		c.kind = efficientNet
+		c.keys = efficientNetKeys
 		c.size, c.crop = both(346), area{289, 289}
 		c.padless = true
 	}},
@@ -127,7 +161,7 @@ var classes = []class{
 		c.padless = true
 	}},
 	{"MobileViT", "mobilevit mobilevitv2", func(c *processor) {
-		c.kind = mobileViT
+		c.keys = mobileViTKeys
 		c.cropped(224, 256)
 		c.padless = true
 	}},
@@ -136,27 +170,163 @@ var classes = []class{
 		c.imageNet()
 		c.cropless, c.padless = true, true
 	}},
-	{"DPT", "dpt depth_anything", func(c *processor) {
-		c.kind = dpt
-		c.size = both(384)
-		c.cropless = true
-	}},
+	{"DPT", "dpt depth_anything", (*processor).depth},
+	{"PromptDepthAnything", "prompt_depth_anything", (*processor).depth},
 	{"Detr", "detr table-transformer omdet-turbo", (*processor).detector},
 	{"ConditionalDetr", "conditional_detr", (*processor).detector},
 	{"DeformableDetr", "deformable_detr lw_detr", (*processor).detector},
 	{"GroundingDino", "grounding-dino mm-grounding-dino", (*processor).detector},
 	{"Yolos", "yolos", func(c *processor) {
 		c.detector()
-		c.kind = yolos
+		c.own = yolosSizes
 	}},
 	{"RTDetr", "rt_detr deimv2", func(c *processor) {
 		c.detector()
 		c.size, c.normalize, c.pad = both(640), false, false
 	}},
 	{"Sam", "sam sam_hq", func(c *processor) {
-		c.kind = sam
+		c.keys, c.own, c.strict = samKeys, samSizes, true
 		c.size, c.filter = sides{longest: 1024}, transform.Bilinear
 		c.imageNet()
 		c.pad, c.padded = true, area{1024, 1024}
 	}},
+	{"MaskFormer", "maskformer", (*processor).masks},
+	{"Mask2Former", "mask2former", (*processor).masks},
+	{"OneFormer", "oneformer", func(c *processor) {
+		c.detector()
+		c.keys, c.detects, c.limit, c.padless = oneFormerKeys, false, 0, true
+	}},
+	{"Eomt", "eomt eomt_dinov3", func(c *processor) {
+		c.keys, c.own = eomtKeys, eomtSizes
+		c.size, c.square, c.filter = sides{shortest: 640, longest: 640}, false, transform.Bilinear
+		c.imageNet()
+		c.cropless, c.padless = true, true
+	}},
+	{"BridgeTower", "bridgetower", func(c *processor) {
+		c.viLT()
+		c.keys, c.cropless = bridgeTowerKeys, false
+		c.size = sides{shortest: 288}
+		c.center, c.crop = true, area{288, 288}
+		c.clip()
+	}},
+	{"Vilt", "vilt", (*processor).viLT},
+	{"TextNet", "textnet", func(c *processor) {
+		c.keys, c.own, c.strict = blockKeys, textNetSizes, true
+		c.size, c.square, c.filter, c.block = sides{shortest: 640}, false, transform.Bilinear, 32
+		c.crop, c.padless = area{224, 224}, true
+		c.imageNet()
+	}},
+	{"GLPN", "glpn", func(c *processor) {
+		c.keys, c.own, c.filter, c.block = blockKeys, glpnSizes, transform.Bilinear, 32
+		c.normalize, c.cropless, c.padless = false, true, true
+	}},
+	{"Pixtral", "pixtral mistral3 lighton_ocr mistral_large4", func(c *processor) {
+		c.keys, c.own, c.strict = pixtralKeys, pixtralSizes, true
+		c.size, c.padless, c.cut.fields = sides{longest: 1024}, true, imageSizes
+		c.clip()
+	}},
+	{"Idefics2", "idefics2", func(c *processor) {
+		c.keys, c.own, c.strict = splitKeys, idefics2Sizes, true
+		c.size, c.square, c.filter = sides{shortest: 378, longest: 980}, false, transform.Bilinear
+		c.cropless, c.padless = true, true
+	}},
+	{"Donut", "donut-swin", func(c *processor) {
+		c.keys, c.own, c.strict = donutKeys, donutSizes, true
+		c.size, c.filter = sides{height: 2560, width: 1920}, transform.Bilinear
+		c.padless = true
+	}},
+	{"Janus", "janus", (*processor).janus},
+	{"DeepseekVL", "deepseek_vl", (*processor).janus},
+	{"PPChart2Table", "pp_chart2table", func(c *processor) {
+		c.size = both(1024)
+		c.clip()
+	}},
+	{"Chameleon", "chameleon", func(c *processor) {
+		c.cropped(512, 512)
+		c.filter, c.factor = transform.Lanczos, 0.0078
+		c.mean, c.std = [3]float64{1, 1, 1}, [3]float64{1, 1, 1}
+	}},
+	{"Flava", "flava", func(c *processor) {
+		c.likeCLIP()
+		c.keys, c.padless = flavaKeys, true
+		c.size, c.square = both(224), true
+	}},
+	{"VideoMAE", "videomae timesformer", func(c *processor) {
+		c.cropped(224, 224)
+		c.filter, c.padless = transform.Bilinear, true
+	}},
+	{"VideoLlava", "video_llava", func(c *processor) {
+		c.likeCLIP()
+		c.keys, c.padless = func(_ *processor, o object) { o.without("return_legacy_image_output") }, true
+	}},
+	{"Llava", "llava", func(c *processor) {
+		c.likeCLIP()
+		c.keys, c.padless = func(_ *processor, o object) { o.mustNot("do_pad") }, true
+	}},
+	{"SegGpt", "seggpt", func(c *processor) {
+		c.size = both(448)
+		c.imageNet()
+		c.cropless, c.padless = true, true
+	}},
+	{"LayoutLMv2", "layoutlmv2 layoutxlm", func(c *processor) {
+		c.keys = layoutLMv2Keys
+		c.size, c.filter = both(224), transform.Bilinear
+		c.cropless, c.padless = true, true
+	}},
+	{"LayoutLMv3", "layoutlmv3 udop", func(c *processor) {
+		c.keys = layoutLMv3Keys
+		c.size, c.filter = both(224), transform.Bilinear
+		c.cropless, c.padless = true, true
+	}},
+	{"Idefics", "idefics", func(c *processor) {
+		c.keys = ideficsKeys
+		c.size = both(224)
+		c.clip()
+	}},
+	{"Gemma3", "gemma3 shieldgemma2 t5gemma2 t5gemma2_encoder", func(c *processor) {
+		c.keys = gemma3Keys
+		c.size, c.filter = both(224), transform.Bilinear
+		c.cropless, c.padless = true, true
+	}},
+	{"GotOcr2", "got_ocr2 internvl aya_vision qianfan_ocr", func(c *processor) {
+		c.keys = gotOCR2Keys
+		c.size = both(384)
+		c.clip()
+		c.cropless, c.padless = true, true
+	}},
+	{"SuperPoint", "superpoint", func(c *processor) {
+		c.keys = superPointKeys
+		c.size, c.square, c.filter = sides{height: 480, width: 640}, false, transform.Bilinear
+		c.cropless, c.padless = true, true
+	}},
+	{"Qwen2VL", "qwen2_vl colqwen2 cosmos3_omni dots3_note exaone4_5 hyperclovax_vision_v2 lfm3_vl qwen2_5_omni qwen2_5_vl qwen3_5 qwen3_5_moe " +
+		"qwen3_omni_moe qwen3_vl qwen4_exp", func(c *processor) { c.smart(14, 2, 2, 56*56, 28*28*1280) }},
+	{"CohereCompass", "cohere_compass", func(c *processor) { c.smart(14, 2, 2, 56*56, 28*28*1280) }},
+	{"Ernie4_5_VLMoe", "ernie4_5_vl_moe", (*processor).ernie},
+	{"Ernie4_5_VL_Moe", "", (*processor).ernie}, // its old name
+	{"VideoLlama3", "video_llama_3", func(c *processor) {
+		c.smart(14, 1, 1, 56*56, 28*28*1280)
+		c.cut.fields, c.mean, c.std = gridAndMerge, halves, halves
+	}},
+	{"PaddleOCRVL", "paddleocr_vl", func(c *processor) {
+		c.smart(14, 2, 1, 384*384, 1536*1536)
+		c.cut.plain, c.cut.enlarge = true, sideBySide
+	}},
+	{"HunYuanVL", "hunyuan_vl", func(c *processor) {
+		c.smart(16, 2, 1, 512*512, 2048*2048)
+		c.keys, c.own, c.cut.plain, c.cut.prompt = hunYuanKeys, hunYuanSizes, true, false
+	}},
+	{"GlmImage", "glm_image", func(c *processor) {
+		c.smart(14, 2, 2, 56*56, 28*28*1280)
+		c.own = glmImageSizes
+	}},
+	{"Glm4v", "glm4v", func(c *processor) { c.glm(14, 2, 2, 112*112, 28*28*15000) }},
+	{"Glm46V", "glm46v", func(c *processor) { c.glm(14, 2, 2, 112*112, 28*28*15000) }},
+	{"Glmga", "glmga", func(c *processor) { c.glm(14, 2, 2, 112*112, 28*28*15000) }},
+	{"Cosmos3Edge", "cosmos3_edge", func(c *processor) {
+		c.glm(16, 2, 1, 256*256, 4096*4096)
+		c.cut.last, c.mean, c.std = true, halves, halves
+	}},
+	{"Siglip2", "siglip2", (*processor).naFlex},
+	{"Gemma4", "gemma4 embedding_gemma2", (*processor).gemma4},
 }

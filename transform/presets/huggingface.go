@@ -54,7 +54,10 @@ func ModelType(name string) Option {
 // Keys that are missing have the defaults of the class that the configuration names, or of [ModelType]. A key that is not
 // known, and a value that cannot be met, are errors that name the key. Another [transform.Normalize] after it is an error.
 func HuggingFace(config []byte, options ...Option) (transform.Step, error) {
-	return preset("HuggingFace", config, options, func(s settings, o object) []transform.Step { return s.read(o) })
+	return preset("HuggingFace", config, options, func(s settings, o object) []transform.Step {
+		_, all := s.read(o)
+		return all
+	})
 }
 
 // preset makes the step of a configuration, which read takes.
@@ -77,7 +80,7 @@ func preset(name string, config []byte, options []Option, read func(s settings, 
 }
 
 // read takes all keys. Where something is wrong with them, the steps mean nothing.
-func (s settings) read(o object) []transform.Step {
+func (s settings) read(o object) (*processor, []transform.Step) {
 	if inner, ok := o.object("image_processor"); ok {
 		o.without("processor_class", "feature_extractor", "video_processor", "tokenizer", "chat_template", "auto_map")
 		o.end()
@@ -85,13 +88,13 @@ func (s settings) read(o object) []transform.Step {
 	}
 	c, ok := s.processor(o)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	c.read(o)
 	all := c.steps(o)
 	o.without(withoutPixels...)
 	o.end()
-	return all
+	return c, all
 }
 
 // withoutPixels are keys that do not change pixels: names, what is done with

@@ -10,8 +10,11 @@ import (
 // steps are all steps, which the keys must have allowed.
 func (c *processor) steps(o object) []transform.Step {
 	var all []transform.Step
-	if c.resize {
+	switch {
+	case c.resize:
 		all = c.resizing(o)
+	case c.canvas:
+		o.fail("do_resize", "want true with do_pad")
 	}
 	if c.center {
 		all = append(all, transform.CenterCrop([2]int{c.crop.h, c.crop.w}, transform.Floor()))
@@ -20,22 +23,23 @@ func (c *processor) steps(o object) []transform.Step {
 	if c.pad && c.padded != (area{}) {
 		all = append(all, transform.PadTo([2]int{c.padded.h, c.padded.w}))
 	}
-	return all
+	return append(all, c.cut.patches()...)
 }
 
 // resizing is the resize, with the crop that belongs to it. The cases are in the
 // order in which transformers looks at size.
 func (c *processor) resizing(o object) []transform.Step {
 	s, f := c.size, filtered(c.filter)
-	if own := c.ownResizing(o); own != nil {
-		return own
+	if c.own != nil {
+		if all := c.own(c, o); all != nil {
+			return all
+		}
 	}
-	detects := c.kind == detr || c.kind == yolos
 	switch {
-	case c.kind == convNext, c.kind == dpt, c.kind == sam: // take no other form
+	case c.strict:
 	case s.shortest > 0 && s.longest > 0:
 		return []transform.Step{withinEdges(s.shortest, s.longest).step(c.filter)}
-	case s.shortest > 0 && !detects:
+	case s.shortest > 0 && !c.detects:
 		return []transform.Step{transform.Resize(s.shortest, f...)}
 	case s.maxHeight > 0 && s.maxWidth > 0:
 		return []transform.Step{withinSides(s.maxHeight, s.maxWidth).step(c.filter)}
@@ -46,56 +50,8 @@ func (c *processor) resizing(o object) []transform.Step {
 	return nil
 }
 
-// ownResizing is what only this kind of processor does with size. It is nil if the kind does with it
-// what most do, or nothing.
-func (c *processor) ownResizing(o object) []transform.Step {
-	s, f := c.size, filtered(c.filter)
-	part := func(n int) int { return int(float64(n) / c.part) }
-	switch {
-	case c.kind == convNext && s.shortest >= 384:
-		return []transform.Step{transform.Resize([2]int{s.shortest, s.shortest}, f...)}
-	case c.kind == convNext && s.shortest > 0:
-		return []transform.Step{transform.Resize(part(s.shortest), f...), transform.CenterCrop(s.shortest, transform.Floor())}
-	case c.kind == poolFormer:
-		return poolFormerResizing(s, f, part)
-	case c.kind == leViT && s.shortest > 0:
-		return []transform.Step{transform.Resize(int(256.0/224*float64(s.shortest)), f...)}
-	case c.kind == dpt && s.fixed() && c.keep:
-		return []transform.Step{inMultiples(s.height, s.width, c.block).step(c.filter)}
-	case c.kind == dpt && s.fixed():
-		return []transform.Step{transform.Resize([2]int{c.nearest(o, s.height), c.nearest(o, s.width)}, f...)}
-	case c.kind == yolos && s.shortest > 0 && s.longest > 0:
-		return []transform.Step{wholeBlocks(withinEdges(s.shortest, s.longest)).step(c.filter)}
-	case c.kind == sam && s.longest > 0:
-		return []transform.Step{longestEdge(s.longest).step(c.filter)}
-	}
-	return nil
-}
-
-// poolFormerResizing resizes to what is more than the size by the part that is cropped.
-func poolFormerResizing(s sides, f []transform.Option, part func(n int) int) []transform.Step {
-	switch {
-	case s.shortest > 0:
-		return []transform.Step{transform.Resize(part(s.shortest), f...)}
-	case s.fixed() && s.height == s.width:
-		return []transform.Step{transform.Resize(part(s.height), f...)}
-	case s.fixed():
-		return []transform.Step{transform.Resize([2]int{part(s.height), part(s.width)}, f...)}
-	}
-	return nil
-}
-
 // fixed reports whether both sides are given.
 func (s sides) fixed() bool { return s.height > 0 && s.width > 0 }
-
-// nearest is n rounded to a multiple of ensure_multiple_of. Where two are as near,
-// transformers' choice depends on the image.
-func (c *processor) nearest(o object, n int) int {
-	if n%c.block*2 == c.block {
-		o.fail("ensure_multiple_of", "%d is halfway between two multiples of %d", n, c.block)
-	}
-	return (n + c.block/2) / c.block * c.block
-}
 
 // colours is how pixels become values.
 func (c *processor) colours() []transform.Step {
@@ -105,7 +61,7 @@ func (c *processor) colours() []transform.Step {
 		all = []transform.Step{transform.ToTensor()} // the same values
 	case c.rescale:
 		all = []transform.Step{transform.Rescale(c.factor)}
-	case c.normalize || c.top:
+	case c.normalize || c.top || c.cut.side > 0:
 		all = []transform.Step{transform.Rescale(1)}
 	default:
 		all = []transform.Step{transform.PILToTensor()}
@@ -169,35 +125,6 @@ func withinSides(height, width int) rule {
 	return rule{fmt.Sprintf("to fit into %d×%d", height, width), func(h, w int) (int, int) {
 		scale := min(float64(height)/float64(h), float64(width)/float64(w))
 		return int(float64(h) * scale), int(float64(w) * scale)
-	}}
-}
-
-// longestEdge makes the longer side n pixels long, and rounds the shorter one as SAM does.
-func longestEdge(n int) rule {
-	return rule{fmt.Sprintf("longest edge %d", n), func(h, w int) (int, int) {
-		scale := float64(n) / float64(max(w, h))
-		return int(float64(float64(h)*scale) + 0.5), int(float64(float64(w)*scale) + 0.5)
-	}}
-}
-
-// wholeBlocks makes both sides of what r makes multiples of 16, by rounding down.
-func wholeBlocks(r rule) rule {
-	return rule{r.text + ", multiples of 16", func(h, w int) (int, int) {
-		h, w = r.size(h, w)
-		return h &^ 15, w &^ 15
-	}}
-}
-
-// inMultiples scales both sides as either the height or the width needs, whichever
-// scales less, and rounds them to multiples of n, as DPT does.
-func inMultiples(height, width, n int) rule {
-	return rule{fmt.Sprintf("to height or width of %d×%d, multiples of %d", height, width, n), func(h, w int) (int, int) {
-		scale := float64(height) / float64(h)
-		if x := float64(width) / float64(w); math.Abs(1-x) < math.Abs(1-scale) {
-			scale = x
-		}
-		side := func(v float64) int { return round(min(v, maxResampled)/float64(n)) * n }
-		return side(scale * float64(h)), side(scale * float64(w))
 	}}
 }
 

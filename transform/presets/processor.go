@@ -8,9 +8,14 @@ import (
 
 // A processor is what the configuration of an image processor says, or what its class takes where a key is missing.
 type processor struct {
-	kind     kind
+	keys    func(c *processor, o object)                  // takes the keys that other classes do not have, before all others
+	own     func(c *processor, o object) []transform.Step // how the class resizes; nil, or the result nil: as most do
+	strict  bool                                          // it takes no other form of size than own does
+	detects bool                                          // nor one edge alone
+
 	cropless bool // transformers ignores do_center_crop
 	padless  bool // and do_pad
+	canvas   bool // own puts the image on a canvas
 
 	resize, center, rescale, normalize, pad bool
 
@@ -23,12 +28,16 @@ type processor struct {
 	mean   [3]float64
 	std    [3]float64
 
+	limit   int     // of the longest edge, if max_size is missing
 	part    float64 // crop_pct
-	block   int     // ensure_multiple_of
-	keep    bool    // keep_aspect_ratio
-	offset  bool    // rescale_offset
-	top     bool    // include_top
-	reverse bool    // do_flip_channel_order
+	block   int     // ensure_multiple_of, or size_divisor
+	least   int     // min_size
+	patch   area    // patch_size, of a class that does not cut
+	cut     cutting
+	keep    bool // keep_aspect_ratio
+	offset  bool // rescale_offset
+	top     bool // include_top
+	reverse bool // do_flip_channel_order
 }
 
 // sides is the key size. What is not 0 counts.
@@ -37,24 +46,11 @@ type sides struct{ height, width, shortest, longest, maxHeight, maxWidth int }
 // area is a height and a width, or nothing.
 type area struct{ h, w int }
 
-// A kind says in what processors differ from most.
-type kind int
-
-const (
-	usual kind = iota
-	convNext
-	poolFormer
-	leViT
-	efficientNet
-	mobileViT
-	dpt
-	detr
-	yolos
-	sam
-)
-
 // read takes all keys.
 func (c *processor) read(o object) {
+	if c.keys != nil {
+		c.keys(c, o)
+	}
 	c.resize = o.flag("do_resize", c.resize)
 	c.center = o.flag("do_center_crop", c.center)
 	c.rescale = o.flag("do_rescale", c.rescale)
@@ -68,7 +64,6 @@ func (c *processor) read(o object) {
 	c.factor = o.number("rescale_factor", c.factor)
 	c.mean = o.colours("image_mean", c.mean)
 	c.std = o.colours("image_std", c.std)
-	c.readMore(o)
 	c.center, c.pad = c.center && !c.cropless, c.pad && !c.padless
 	if c.center && c.crop == (area{}) {
 		o.fail("crop_size", "missing")
@@ -78,40 +73,13 @@ func (c *processor) read(o object) {
 	}
 }
 
-// readMore takes the keys of single kinds.
-func (c *processor) readMore(o object) {
-	switch c.kind {
-	case convNext:
-		c.part = o.part("crop_pct", c.part)
-	case poolFormer:
-		c.part = o.part("crop_pct", c.part)
-		if !o.flag("do_resize_and_center_crop", true) {
-			o.fail("do_resize_and_center_crop", "want true, or do_resize and do_center_crop")
-		}
-	case efficientNet:
-		c.offset, c.top = o.flag("rescale_offset", false), o.flag("include_top", true)
-	case mobileViT:
-		c.reverse = o.flag("do_flip_channel_order", true)
-		c.normalize = false // as in transformers, which ignores do_normalize
-	case dpt:
-		c.block, c.keep = max(o.whole("ensure_multiple_of"), 1), o.flag("keep_aspect_ratio", false)
-		if o.whole("size_divisor"); c.pad {
-			o.fail("do_pad", "padding to multiples is not supported")
-		}
-	case detr, yolos:
-		c.pad = o.flag("pad_and_return_pixel_mask", c.pad)
-	case sam:
-		o.without("mask_size", "mask_pad_size")
-	}
-}
-
 // readSize takes size: an object, a number, or height and width. In old
 // configurations of DETR, max_size is the longest edge.
 func (c *processor) readSize(o object) {
-	limit := 0
-	if c.kind == detr || c.kind == yolos {
-		if limit = o.whole("max_size"); limit == 0 {
-			limit = 1333
+	limit := c.limit
+	if c.detects {
+		if n := o.whole("max_size"); n > 0 {
+			limit = n
 		}
 	}
 	var n int

@@ -115,6 +115,14 @@ func checkProcessors(t *testing.T, g goldenProcessors, dir string, names []strin
 // digest is the beginning of the SHA-256 of a prepared file.
 func digest(t *testing.T, p *transform.Compiled, data []byte) string {
 	t.Helper()
+	sum, err := prepared(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func prepared(p *transform.Compiled, data []byte) (string, error) {
 	var out []byte
 	var err error
 	switch f := p.Spec()[0]; f.Dtype {
@@ -127,10 +135,11 @@ func digest(t *testing.T, p *transform.Compiled, data []byte) string {
 		out = make([]byte, f.Elements())
 		err = p.IntoBytes(out, transform.File(data))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(out)
+	return shortSum(out), err
+}
+
+func shortSum(data []byte) string {
+	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/program"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 )
@@ -189,6 +190,32 @@ func FixedSizeCrop[S Size](size S, options ...Option) Step {
 // Only steps that say what the result is, such as [ToTensor] and [Normalize], may come after it. It cannot be combined
 // with [Ragged], [Sizes] and annotations, which torchvision's does not crop either.
 func FiveCrop[S Size](size S) Step { return stepOf(program.FiveCrop, nil, size) }
+
+// Tiles makes several images of one, all of the same size, as vision-language models take large images: tiles says which, for
+// an image of height×width pixels. Rule is what it does in words. Tiles must depend on nothing but the numbers, and all workers
+// call it at the same time. Their number varies, so the step needs [Ragged]: the field has the shape (n, 3, h, w).
+//
+// Only steps that say what the result is, such as [ToTensor] and [Normalize], may come after it. [Interpolation] is [Bilinear]
+// by default.
+func Tiles[S Size](size S, rule string, tiles func(height, width int) []Tile, options ...Option) Step {
+	c := program.New(program.Tiles, calls(options), size, rule).Having(func(h, w int) (all []engine.Tile) {
+		for _, t := range tiles(h, w) {
+			all = append(all, engine.Tile(t))
+		}
+		return all
+	})
+	if tiles == nil {
+		c.Wrong(errors.New("the function is nil"))
+	}
+	return step{c}
+}
+
+// A Tile is what is left of an image after a crop, a resize, and a crop to the size of all tiles.
+type Tile struct {
+	Crop      [4]int // top, left, height and width, within the image; zeros: the whole image
+	Resize    [2]int // height and width; zeros: as it is
+	Top, Left int    // where the tile begins in the resized image; what is beyond it is black
+}
 
 // TenCrop is torchvision's TenCrop: the crops of [FiveCrop], and those of the image mirrored left to right, or with
 // [VerticalFlip] top to bottom. The result has the shape (10, 3, h, w).

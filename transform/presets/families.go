@@ -78,6 +78,13 @@ func (c *processor) ernie() {
 	c.keys = glmKeys
 }
 
+// idefics3 is Idefics 3's processor.
+func (c *processor) idefics3() {
+	c.keys, c.own, c.strict = idefics3Keys, idefics3Sizes, true
+	c.size, c.least, c.filter = sides{longest: 4 * 364}, 364, transform.Lanczos
+	c.cropless, c.padless = true, true
+}
+
 // viLT is ViLT's processor.
 func (c *processor) viLT() {
 	c.keys, c.own, c.strict = viltKeys, viltSizes, true
@@ -284,12 +291,12 @@ var classes = []class{
 		c.clip()
 	}},
 	{"Gemma3", "gemma3 shieldgemma2 t5gemma2 t5gemma2_encoder", func(c *processor) {
-		c.keys = gemma3Keys
+		c.keys, c.own = gemma3Keys, gemma3Sizes
 		c.size, c.filter = both(224), transform.Bilinear
 		c.cropless, c.padless = true, true
 	}},
 	{"GotOcr2", "got_ocr2 internvl aya_vision qianfan_ocr", func(c *processor) {
-		c.keys = gotOCR2Keys
+		c.keys, c.own = gotOCR2Keys, gotOCR2Sizes
 		c.size = both(384)
 		c.clip()
 		c.cropless, c.padless = true, true
@@ -329,4 +336,19 @@ var classes = []class{
 	}},
 	{"Siglip2", "siglip2", (*processor).naFlex},
 	{"Gemma4", "gemma4 embedding_gemma2", (*processor).gemma4},
+	{"LlavaNext", "llava_next granite4_vision llava_next_video", func(c *processor) {
+		c.likeCLIP()
+		c.keys, c.own, c.strict, c.padless = llavaNextKeys, llavaNextSizes, true, true
+		c.pinpoints = [][2]int{{336, 672}, {672, 336}, {672, 672}, {1008, 336}, {336, 1008}}
+	}},
+	{"LlavaOnevision", "llava_onevision", func(c *processor) {
+		c.clip()
+		c.keys, c.own, c.strict, c.padless = llavaNextKeys, llavaNextSizes, true, true
+		c.size, c.square = both(384), false
+		for k := range 36 {
+			c.pinpoints = append(c.pinpoints, [2]int{384 * (k/6 + 1), 384 * (k%6 + 1)})
+		}
+	}},
+	{"Idefics3", "idefics3", (*processor).idefics3},
+	{"SmolVLM", "smolvlm", (*processor).idefics3},
 }

@@ -135,16 +135,6 @@ func ideficsKeys(c *processor, o object) {
 	}
 }
 
-func gemma3Keys(_ *processor, o object) {
-	o.mustNot("do_pan_and_scan")
-	o.without("pan_and_scan_max_num_crops", "pan_and_scan_min_crop_size", "pan_and_scan_min_ratio_to_activate")
-}
-
-func gotOCR2Keys(_ *processor, o object) {
-	o.mustNot("crop_to_patches")
-	o.without("max_patches", "min_patches")
-}
-
 func superPointKeys(c *processor, o object) {
 	o.mustNot("do_grayscale")
 	o.without("do_normalize", "image_mean", "image_std") // transformers ignores them

@@ -14,7 +14,7 @@ func (c *processor) steps(o object) []transform.Step {
 	case c.resize:
 		all = c.resizing(o)
 	case c.canvas:
-		o.fail("do_resize", "want true with do_pad")
+		o.fail("do_resize", "want true with do_pad and with tiles")
 	}
 	if c.center {
 		all = append(all, transform.CenterCrop([2]int{c.crop.h, c.crop.w}, transform.Floor()))

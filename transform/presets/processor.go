@@ -15,7 +15,7 @@ type processor struct {
 
 	cropless bool // transformers ignores do_center_crop
 	padless  bool // and do_pad
-	canvas   bool // own puts the image on a canvas
+	canvas   bool // own does more than to resize
 
 	resize, center, rescale, normalize, pad bool
 
@@ -28,16 +28,22 @@ type processor struct {
 	mean   [3]float64
 	std    [3]float64
 
-	limit   int     // of the longest edge, if max_size is missing
-	part    float64 // crop_pct
-	block   int     // ensure_multiple_of, or size_divisor
-	least   int     // min_size
-	patch   area    // patch_size, of a class that does not cut
-	cut     cutting
-	keep    bool // keep_aspect_ratio
-	offset  bool // rescale_offset
-	top     bool // include_top
-	reverse bool // do_flip_channel_order
+	limit  int     // of the longest edge, if max_size is missing
+	part   float64 // crop_pct
+	block  int     // ensure_multiple_of, or size_divisor
+	least  int     // min_size
+	patch  area    // patch_size, of a class that does not cut
+	cut    cutting
+	tiles  bool    // it cuts images into tiles
+	fewest int     // min_patches
+	most   int     // max_patches, and pan_and_scan_max_num_crops
+	ratio  float64 // pan_and_scan_min_ratio_to_activate
+
+	pinpoints [][2]int // image_grid_pinpoints
+	keep      bool     // keep_aspect_ratio
+	offset    bool     // rescale_offset
+	top       bool     // include_top
+	reverse   bool     // do_flip_channel_order
 }
 
 // sides is the key size. What is not 0 counts.

@@ -44,7 +44,7 @@ func (o *Output) values(ragged bool) int {
 	p := &o.Patches
 	switch {
 	case p.Side == 0:
-		return o.Channels * o.W * o.H
+		return o.Channels * o.W * o.H * max(o.tiles, 1)
 	case p.Most > 0 && !ragged:
 		return p.Most * p.Row(o.Channels)
 	}

@@ -27,7 +27,8 @@ type Plan struct {
 	Derived []Derived
 	Moves   bool // boxes, masks or keypoints move with the image
 	Views   []Views
-	Crops   Crops // of FiveCrop or TenCrop, if it was there
+	Crops   Crops  // of FiveCrop or TenCrop, if it was there
+	Tiles   *Tiles // if the step was there
 }
 
 // Crops are the crops of FiveCrop or TenCrop, which are made when the result is stored.

@@ -19,6 +19,7 @@ type lane struct {
 	files  source.Files
 	turned source.Upright
 	Engine Engine
+	tiles  []Tile // of this image
 }
 
 func newLane(p *Plan) *lane {
@@ -72,7 +73,10 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 			return err
 		}
 	}
-	if l.Crops.N > 0 {
+	switch {
+	case l.Plan.Tiles != nil:
+		return l.beginTiles()
+	case l.Crops.N > 0:
 		return l.Crops.begin(e)
 	}
 	w, h := e.Size()
@@ -232,7 +236,7 @@ func (l *lane) shown() (h, w int) {
 
 // isDirect reports whether images are planes that only have to be normalised, as those of CIFAR are.
 func (x *Task) isDirect() bool {
-	return x.Raw.Pixel == 1 && x.Deep == nil && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && len(x.Derived) == 0 && x.Output.Patches.Side == 0 && !x.Moves && len(x.Views) == 0 && x.Crops.N == 0
+	return x.Raw.Pixel == 1 && x.Deep == nil && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && len(x.Derived) == 0 && x.Output.Patches.Side == 0 && !x.Moves && len(x.Views) == 0 && x.Crops.N == 0 && x.Tiles == nil
 }
 
 // storeDirect normalises the planes that lie in the image's cell.

@@ -137,19 +137,23 @@ func (o *Output) hasNorm() bool {
 
 // Store writes the image that the lane has run to memory aligned for the result's dtype.
 func (l *lane) Store(out []byte, r *rand.Rand) error {
-	size := len(out) / max(l.Crops.N, 1)
-	for k := range l.Crops.N {
-		if err := l.Crops.show(&l.Engine, k); err != nil {
+	n, show := l.Crops.N, func(k int) error { return l.Crops.show(&l.Engine, k) }
+	if t := l.Plan.Tiles; t != nil {
+		n, show = len(l.tiles), func(k int) error { return t.show(&l.Engine, l.tiles[k]) }
+	}
+	if n == 0 {
+		return l.Engine.Frame.Store(l, out, r)
+	}
+	size := len(out) / n
+	for k := range n {
+		if err := show(k); err != nil {
 			return err
 		}
 		if err := l.Engine.Frame.Store(l, out[k*size:(k+1)*size], r); err != nil {
 			return err
 		}
 	}
-	if l.Crops.N > 0 {
-		return nil
-	}
-	return l.Engine.Frame.Store(l, out, r)
+	return nil
 }
 
 func (t *target[T]) Store(l *lane, f *ByteFrame, out []T, r *rand.Rand) {
@@ -291,6 +295,7 @@ type Output struct {
 	from     [3]int // the colour that a channel holds: 0 is red
 	Blanks   bool   // PadTo was there
 	Patches  Patches
+	tiles    int // of this image
 
 	Deep   bool    // Depth16 was there; then these three count
 	Unit   bool    // ToTensor was there, or ToDtype with Scaled

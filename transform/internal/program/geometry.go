@@ -314,8 +314,24 @@ var (
 		}})
 		return nil
 	}}
-	FiveCrop      = &Kind{name: "FiveCrop", sized: true, add: func(p *Program, c *Call) error { return p.severalCrops(c, 5) }}
-	TenCrop       = &Kind{name: "TenCrop", sized: true, takes: []*Kind{VerticalFlip}, add: func(p *Program, c *Call) error { return p.severalCrops(c, 10) }}
+	FiveCrop = &Kind{name: "FiveCrop", sized: true, add: func(p *Program, c *Call) error { return p.severalCrops(c, 5) }}
+	TenCrop  = &Kind{name: "TenCrop", sized: true, takes: []*Kind{VerticalFlip}, add: func(p *Program, c *Call) error { return p.severalCrops(c, 10) }}
+	// Tiles has the size, the rule in words, and the function.
+	Tiles = &Kind{name: "Tiles", sized: true, takes: []*Kind{Interpolation}, add: func(p *Program, c *Call) error {
+		size := c.extent()
+		switch err := errors.Join(p.notNested(), p.beforeTensor()); {
+		case err != nil:
+			return err
+		case p.inView:
+			return errors.New("not in Views")
+		case p.any():
+			return errors.New("not with Boxes, Mask, Masks or KeyPoints")
+		}
+		p.endRun()
+		p.Lines = append(p.Lines, fmt.Sprintf("tiles     %v", c))
+		p.Tiles = &engine.Tiles{Text: c.String(), Size: image.Pt(size.w, size.h), Filter: c.filter(resize.Bilinear), Of: c.Own.(func(h, w int) []engine.Tile)}
+		return nil
+	}}
 	ExifTranspose = &Kind{name: "ExifTranspose", add: func(p *Program, c *Call) error {
 		if err := p.notNested(); err != nil {
 			return err

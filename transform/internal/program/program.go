@@ -138,12 +138,20 @@ func (p *Program) beforeTensor() error {
 	return p.beforeCrops()
 }
 
-// beforeCrops is the error of a step after FiveCrop or TenCrop that does more than say what the result is.
+// beforeCrops is the error of a step after FiveCrop, TenCrop or Tiles that does more than say what the result is.
 func (p *Program) beforeCrops() error {
-	if p.Crops.N > 0 {
-		return fmt.Errorf("must come before %s", p.Crops.Text)
+	if text := p.several(); text != "" {
+		return fmt.Errorf("must come before %s", text)
 	}
 	return nil
+}
+
+// several is the step that makes several images of one, or "".
+func (p *Program) several() string {
+	if p.Tiles != nil {
+		return p.Tiles.Text
+	}
+	return p.Crops.Text
 }
 
 func (p *Program) endRun() {
@@ -172,8 +180,15 @@ func (p *Program) sized(w, h int) (int, int) {
 // fieldOf is the field of the results, from images of w×h. Zeros mean that the size varies.
 func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
 	cut, row := p.Output.Patches, dataset.Shape(nil)
-	if cut.Side > 0 {
+	switch t := p.Tiles; {
+	case cut.Side > 0:
 		row = dataset.Shape{cut.Row(p.Output.Channels)}
+	case t != nil && !p.Ragged:
+		return dataset.Field{}, fmt.Errorf("the size varies from image to image after %s: add Ragged()", t.Text)
+	case t != nil && p.Output.Planar():
+		row = dataset.Shape{p.Output.Channels, t.Size.Y, t.Size.X}
+	case t != nil:
+		row = dataset.Shape{t.Size.Y, t.Size.X, p.Output.Channels}
 	}
 	if p.Ragged {
 		f := dataset.Field{Name: p.Field, Dtype: p.Output.Dtype, Shape: row, Ragged: true}
@@ -249,7 +264,7 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 	if spec[x.Field], err = p.fieldOf(x.Raw.W, x.Raw.H); err != nil {
 		return nil, err
 	}
-	if p.Output.Patches.Side == 0 {
+	if p.Output.Patches.Side == 0 && p.Tiles == nil {
 		spec[x.Field].Kind = dataset.Image
 	}
 	if x.Layout, spec, err = p.annotate(spec, in); err != nil {

@@ -212,8 +212,8 @@ func addPatches(p *Program, c *Call) error {
 		return fmt.Errorf("want numbers from 1 to %d", most)
 	case p.inView:
 		return errors.New("not in Views")
-	case p.Crops.N > 0:
-		return fmt.Errorf("not with %s", p.Crops.Text)
+	case p.several() != "":
+		return fmt.Errorf("not with %s", p.several())
 	case o.Patches.Side > 0:
 		return errors.New("must come only once")
 	case p.Deep != nil:

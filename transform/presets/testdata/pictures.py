@@ -81,8 +81,19 @@ CONFIGS = {
     "LayoutLMv2": [{}, {"size": 90, "resample": 3, "ocr_lang": "deu"}, {"do_resize": True, "size": {"height": 60, "width": 90}, "do_normalize": False}],
     "LayoutLMv3": [{}, {"size": 90, "resample": 3}, {"size": {"height": 60, "width": 90}, "do_normalize": False, "tesseract_config": ""}],
     "Idefics": [{}, {"image_size": 90, "image_num_channels": 3}, {"size": {"height": 60, "width": 90}, "resample": 2}],
-    "Gemma3": [{}, {"size": square(128), "do_pan_and_scan": None, "image_seq_length": 256}, {"size": {"height": 60, "width": 90}, "resample": 3}],
-    "GotOcr2": [{}, {"size": square(112), "crop_to_patches": False, "max_patches": 12, "min_patches": 1}, {"size": {"height": 60, "width": 90}, "resample": 2}],
+    "LlavaNext": [{"image_grid_pinpoints": [[112, 224], [224, 112], [224, 224], [336, 112], [112, 336]], "size": 112, "crop_size": 112},
+                  {"image_grid_pinpoints": [[50, 50], [50, 100], [100, 50], [150, 250]], "size": {"shortest_edge": 50}, "crop_size": 50, "resample": 2},
+                  {"image_grid_pinpoints": [[64, 640]], "size": square(64), "do_center_crop": False, "crop_size": 64, "do_normalize": False}],
+    "LlavaOnevision": [{}, {"image_grid_pinpoints": [[50, 50], [50, 100], [100, 50], [150, 250]], "size": square(50), "resample": 2},
+                       {"image_grid_pinpoints": [[64, 640], [640, 64]], "size": {"shortest_edge": 64}, "do_normalize": False}],
+    "Idefics3": [{"size": {"longest_edge": 400}, "max_image_size": {"longest_edge": 100}}, {"size": {"longest_edge": 150}, "max_image_size": {"longest_edge": 200}, "resample": 2},
+                 {"size": {"longest_edge": 300}, "max_image_size": {"longest_edge": 64}, "do_image_splitting": False}],
+    "SmolVLM": [{"size": {"longest_edge": 333}, "max_image_size": {"longest_edge": 111}}, {"size": {"longest_edge": 77}, "max_image_size": {"longest_edge": 30}, "resample": 3},
+                {"do_image_splitting": False, "return_row_col_info": False}],
+    "Gemma3": [{}, {"size": square(96), "do_pan_and_scan": True, "pan_and_scan_min_crop_size": 20, "pan_and_scan_max_num_crops": 4, "pan_and_scan_min_ratio_to_activate": 1.2},
+               {"size": {"height": 40, "width": 60}, "do_pan_and_scan": True, "pan_and_scan_min_crop_size": 7, "pan_and_scan_max_num_crops": 30,
+                "pan_and_scan_min_ratio_to_activate": 2.5, "resample": 3}, {"size": square(128), "do_pan_and_scan": None, "image_seq_length": 256}, {"size": {"height": 60, "width": 90}, "resample": 3}],
+    "GotOcr2": [{}, {"size": square(56), "crop_to_patches": True}, {"size": {"height": 40, "width": 60}, "crop_to_patches": True, "min_patches": 3, "max_patches": 30, "resample": 2}, {"size": square(112), "crop_to_patches": False, "max_patches": 12, "min_patches": 1}, {"size": {"height": 60, "width": 90}, "resample": 2}],
     "SuperPoint": [{}, {"size": 70, "do_grayscale": False}, {"size": {"height": 60, "width": 90}, "do_rescale": False}],
     "BridgeTower": [{}, {"size": 96, "size_divisor": 16, "crop_size": {"shortest_edge": 100}, "resample": 2},
                     {"size": {"shortest_edge": 120}, "do_center_crop": False, "image_mean": half}],
@@ -161,7 +172,7 @@ def entry(kind, config, images):
 
 
 # The fields of sizes that are compared.
-FIELDS = ["image_grid_thw", "image_merge_sizes", "image_sizes", "spatial_shapes", "pixel_attention_mask", "image_position_ids", "num_soft_tokens_per_image"]
+FIELDS = ["image_grid_thw", "image_merge_sizes", "image_sizes", "spatial_shapes", "pixel_attention_mask", "image_position_ids", "num_soft_tokens_per_image", "num_patches", "num_crops"]
 
 
 def numbers(v):

@@ -259,9 +259,9 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// thinned is a hundred of the samples at most, so that files stay small.
+// thinned is forty of the samples at most, so that files stay small.
 func thinned(all []result.Usage) (some []result.Usage) {
-	for i := 0; i < len(all); i += (len(all) + 99) / 100 {
+	for i := 0; i < len(all); i += (len(all) + 39) / 40 {
 		some = append(some, all[i])
 	}
 	return some

@@ -1,71 +1,16 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform"
-	"github.com/penstock-go/penstock/transform/presets"
 )
-
-// configured makes the steps of the configuration in a folder, or of the file that path is, and says which file it took.
-func configured(path string) (step transform.Step, file string, err error) {
-	files := []string{path}
-	if info, err := os.Stat(path); err != nil {
-		return nil, "", err
-	} else if info.IsDir() {
-		files = nil
-		for _, name := range []string{"preprocessor_config.json", "processor_config.json", "config.json"} {
-			files = append(files, filepath.Join(path, name))
-		}
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return nil, file, err
-		}
-		if isTimm(text) {
-			step, err = presets.Timm(text)
-		} else {
-			step, err = presets.HuggingFace(text, presets.ModelType(modelType(filepath.Dir(file))))
-		}
-		if err != nil {
-			return nil, file, fmt.Errorf("%s: %w", file, err)
-		}
-		return step, file, nil
-	}
-	return nil, "", fmt.Errorf("-config %s: no preprocessor_config.json, processor_config.json or config.json", path)
-}
-
-// isTimm reports whether a configuration is one of timm: the config.json of a model, or the pretrained_cfg in it.
-// That of transformers has "architectures".
-func isTimm(text []byte) bool {
-	var keys map[string]json.RawMessage
-	return json.Unmarshal(text, &keys) == nil && (keys["pretrained_cfg"] != nil || keys["input_size"] != nil || keys["architecture"] != nil)
-}
-
-// modelType is the model_type in a folder's config.json, for configurations that do not name their image processor.
-func modelType(dir string) string {
-	var config struct {
-		ModelType string `json:"model_type"`
-	}
-	if text, err := os.ReadFile(filepath.Join(dir, "config.json")); err == nil {
-		_ = json.Unmarshal(text, &config) // without it, HuggingFace says what is missing
-	}
-	return config.ModelType
-}
 
 // A model is what its configuration asks for: the exact tensor of an image, and the parts from which recipes are made.
 type model struct {

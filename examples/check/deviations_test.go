@@ -39,7 +39,7 @@ type config struct {
 func (c config) model(t *testing.T, file []byte) *model {
 	t.Helper()
 	made := presets.HuggingFace
-	if isTimm([]byte(c.text)) {
+	if strings.Contains(c.text, "pretrained_cfg") {
 		made = presets.Timm
 	}
 	step, err := made([]byte(c.text))

@@ -24,6 +24,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"github.com/penstock-go/penstock/transform/presets"
 )
 
 // options are what the flags say.
@@ -34,7 +36,7 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.config, "config", "", "`folder` with preprocessor_config.json or timm's config.json, or such a file")
+	flag.StringVar(&o.config, "config", "", "`folder` of the model: its preprocessor_config.json, open_clip_config.json or timm's config.json")
 	flag.StringVar(&o.image, "image", "", "`file` of the image")
 	flag.StringVar(&o.tensor, "tensor", "", "`file` of the tensor: .npy, .safetensors, or raw float32")
 	flag.StringVar(&o.name, "name", "", "`name` of the tensor in a .safetensors file; pixel_values, or the only one")
@@ -58,9 +60,9 @@ func run(ctx context.Context, out io.Writer, o options) error {
 			return fmt.Errorf("%s is missing: see -h", f.flag)
 		}
 	}
-	step, file, err := configured(o.config)
+	step, file, err := presets.Open(os.DirFS(o.config))
 	if err != nil {
-		return err
+		return fmt.Errorf("-config %s: %w", filepath.Join(o.config, file), err)
 	}
 	photo, err := os.ReadFile(o.image)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image/png"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"testing"
 
 	onnx "github.com/penstock-go/penstock/examples/onnx/model"
+	"github.com/penstock-go/penstock/transform/presets"
 )
 
 const photo = "../images/photos/tiles/6.jpg"
@@ -139,35 +141,18 @@ func TestTensorFiles(t *testing.T) {
 	}
 }
 
-func TestConfigurationsAreFound(t *testing.T) {
-	const timm, clip = `{"pretrained_cfg": {"input_size": [3, 48, 48]}}`, `{"size": 48, "crop_size": 48}`
-	for _, c := range []struct {
-		files map[string]string
-		want  string // the file, or in the error
-	}{
-		{map[string]string{"config.json": timm}, "config.json"},
-		{map[string]string{"config.json": `{"model_type": "clip"}`, "preprocessor_config.json": clip}, "preprocessor_config.json"},
-		{map[string]string{"processor_config.json": `{"image_processor": {"image_processor_type": "ViTImageProcessor"}}`}, "processor_config.json"},
-		{map[string]string{"preprocessor_config.json": clip}, `preprocessor_config.json: presets: HuggingFace(…, ModelType("")): key "image_processor_type"`},
-		{map[string]string{"preprocessor_config.json": `{`}, "preprocessor_config.json: "},
-		{nil, "no preprocessor_config.json"},
-	} {
-		dir := t.TempDir()
-		for name, text := range c.files {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+func TestAConfigurationThatIsWrongIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{"": "-config " + dir + ": ", "{": "-config " + filepath.Join(dir, "preprocessor_config.json") + ": "} {
+		if text != "" {
+			if err := os.WriteFile(filepath.Join(dir, "preprocessor_config.json"), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, file, err := configured(dir)
-		if err != nil {
-			file = err.Error()
+		err := run(t.Context(), io.Discard, options{config: dir, image: photo, tensor: "none"})
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
-		if !strings.Contains(file, c.want) || err == nil && file != filepath.Join(dir, c.want) {
-			t.Errorf("%v: %q, want %q", c.files, file, c.want)
-		}
-	}
-	if _, file, err := configured("testdata/preprocessor_config.json"); err != nil || file != "testdata/preprocessor_config.json" {
-		t.Errorf("%q, %v", file, err)
 	}
 }
 
@@ -204,7 +189,7 @@ func TestRecipesAreThoseOfTheConfigurations(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), g.Config, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		step, _, err := configured(dir)
+		step, _, err := presets.Open(os.DirFS(dir))
 		if err != nil {
 			t.Errorf("%s: %v", g.Name, err)
 			continue
@@ -238,7 +223,7 @@ func TestWhatCannotBeVariedIsSaid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "preprocessor_config.json"), []byte(config), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	step, _, err := configured(dir)
+	step, _, err := presets.Open(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

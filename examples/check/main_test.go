@@ -58,7 +58,7 @@ func TestTensorsOfOtherLibrariesAreExplained(t *testing.T) {
 		{"fast.npy", []string{"exactly explained by", "transformers' fast processors"}},
 		{"interpolate.npy", []string{"exactly explained by", "bilinear without antialias", "not rounded to 8 bits"}},
 		{"antialias.npy", []string{"exactly explained by", "not rounded to 8 bits"}},
-		{"linear.npy", []string{"nearest, with", "the channels are BGR, not RGB, before", "bilinear without antialias"}},
+		{"linear.npy", []string{"exactly explained by", "the channels are BGR, not RGB, before", "in the whole numbers of OpenCV"}},
 		{"cubic.npy", []string{"exactly explained by", "a = -0.75"}},
 		{"area.npy", []string{"exactly explained by", "the filter is area"}},
 	} {

@@ -110,7 +110,7 @@ func (p pixels) cut(r image.Rectangle) pixels {
 // A filter is how an image is resized.
 type filter struct {
 	name    string
-	pillow  transform.Filter // with the library, where named is set: bit for bit as Pillow
+	pillow  transform.Filter // with the library, where named is set: bit for bit as Pillow, or as OpenCV
 	named   bool
 	kernel  func(x float64) float64 // nil for those that are not a convolution
 	support float64                 // where the kernel ends
@@ -126,6 +126,7 @@ var filters = []filter{
 	{"box", transform.Box, true, box, 0.5, true},
 	{"hamming", transform.Hamming, true, hamming, 1, true},
 	{"bilinear without antialias", 0, false, triangle, 1, false},
+	{"bilinear without antialias, in the whole numbers of OpenCV", transform.OpenCVLinear, true, nil, 0, false},
 	{"bicubic without antialias, a = -0.75, as OpenCV and torch", 0, false, cubic(-0.75), 2, false},
 	{"bicubic without antialias, a = -0.5", 0, false, cubic(-0.5), 2, false},
 	{"nearest from the pixel's corner, as OpenCV and torch", 0, false, nil, 0, false},
@@ -261,7 +262,7 @@ func sixteen(all []taps) float64 {
 func (p pixels) resize(w, h int, f filter, r rounding) (pix []float32, ok bool) {
 	switch {
 	case r == usual && f.named, w == p.w && h == p.h:
-		return p.resizeLikePillow(w, h, f)
+		return p.resizeByLibrary(w, h, f)
 	case f.named && f.kernel == nil, r == torchvision && (!f.blurs || f.support < 1): // no arithmetic, or not in torchvision
 		return nil, false
 	}
@@ -318,8 +319,8 @@ func (p pixels) resize(w, h int, f filter, r rounding) (pix []float32, ok bool) 
 // halfUp rounds to 8 bits. Sums that are a half but for the last bits of a float64 are a half.
 func halfUp(v float64) float64 { return math.Floor(min(max(v, 0), 255) + 0.5 + 1e-9) }
 
-// resizeLikePillow resizes with the library.
-func (p pixels) resizeLikePillow(w, h int, f filter) ([]float32, bool) {
+// resizeByLibrary resizes with the library.
+func (p pixels) resizeByLibrary(w, h int, f filter) ([]float32, bool) {
 	c, err := transform.Compile(transform.Resize([2]int{h, w}, transform.Interpolation(f.pillow)), transform.Rescale(1), transform.Layout(transform.HWC))
 	if err != nil {
 		return nil, false

@@ -131,9 +131,9 @@ func ExampleLetterBox() {
 	fmt.Println(first(step)["image"].Shape())
 	fmt.Println(transform.LetterBox(640), "has", transform.OpenCVLinear)
 	// Output:
-	// LetterBox([10 6], Fill(0), Interpolation(cv2.INTER_AREA))
+	// LetterBox([10 6], Fill(0), Interpolation(opencvarea))
 	// (10, 6, 3)
-	// LetterBox(640) has cv2.INTER_LINEAR
+	// LetterBox(640) has opencvlinear
 }
 
 func ExampleFromLetterBox() {

@@ -95,7 +95,7 @@ func (f *File) megatron(name string, begin []byte, size int64) error {
 	stem, ok := strings.CutSuffix(name, ".idx")
 	switch {
 	case !ok:
-		return errors.New("Megatron's index: want a name that ends in .idx, beside a .bin file")
+		return errors.New("index of Megatron: want a name that ends in .idx, beside a .bin file")
 	case len(begin) < megatronHeader:
 		return fmt.Errorf("byte %d: header of %d bytes: %w", len(begin), megatronHeader, io.ErrUnexpectedEOF)
 	}

@@ -40,9 +40,9 @@ func (f Filter) String() string {
 	case Hamming:
 		return "hamming"
 	case OpenCVLinear:
-		return "cv2.INTER_LINEAR"
+		return "opencvlinear"
 	case OpenCVArea:
-		return "cv2.INTER_AREA"
+		return "opencvarea"
 	}
 	return "unknown"
 }

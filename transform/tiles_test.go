@@ -2,6 +2,7 @@ package transform_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -113,7 +114,7 @@ func TestWrongTilesAreErrors(t *testing.T) {
 		{one(transform.Tile{Crop: [4]int{0, 30, 10, 11}}, transform.ToTensor()), "is not within"},
 		{one(transform.Tile{Crop: [4]int{0, 0, 10, 0}}, transform.ToTensor()), "is not within"},
 		{one(transform.Tile{Resize: [2]int{0, 5}}, transform.ToTensor()), "would become 0×5"},
-		{one(transform.Tile{Crop: [4]int{1 << 62, 1 << 62, 1 << 62, 1 << 62}}, transform.ToTensor()), "is not within"},
+		{one(transform.Tile{Crop: [4]int{math.MaxInt/2 + 1, math.MaxInt/2 + 1, math.MaxInt/2 + 1, math.MaxInt/2 + 1}}, transform.ToTensor()), "is not within"},
 		{[]transform.Item{transform.Tiles(800, "many", twoByTwo), transform.ToTensor(), transform.Ragged(), transform.MaxPixels(1 << 20)}, "5 tiles are more pixels than the limit"},
 	} {
 		p, err := transform.Compile(c.list...)

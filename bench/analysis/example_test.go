@@ -29,7 +29,7 @@ func Example() {
 	fmt.Print(table.RegretSheet(10).Markdown())
 	fmt.Print(table.TopSheet(2).Markdown())
 	// Output:
-	// Use batch 128, 2 workers. Over 2 models that costs 1.0 % [1.0..1.2] more time than each model's own best setting, at most 2.0 % [2.0..2.5] (vit). Every other setting is slower.
+	// Use batch 128, 2 workers. Over 2 of 2 models that costs 1.0 % [1.0..1.2] more time than each model's own best setting, at most 2.0 % [2.0..2.5] (vit). Every other setting is slower.
 	// | batch | workers | average regret      | models | greatest regret     | of  |
 	// | ----- | ------- | ------------------- | ------ | ------------------- | --- |
 	// | 128   | 2       | 1.0 % [1.0..1.2]    | 2 of 2 | 2.0 % [2.0..2.5]    | vit |

@@ -127,8 +127,8 @@ func (r Recommendation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Use %s", r.Setting)
 	if r.All > 1 {
-		fmt.Fprintf(&b, ". Over %d models that costs %s more time than each model's own best setting, at most %s (%s)",
-			r.Models, Percent(r.Regret), Percent(r.Most), r.Worst)
+		fmt.Fprintf(&b, ". Over %d of %d models that costs %s more time than each model's own best setting, at most %s (%s)",
+			r.Models, r.All, Percent(r.Regret), Percent(r.Most), r.Worst)
 	}
 	switch {
 	case r.Other == 0:

@@ -142,13 +142,12 @@ func TestTensorFiles(t *testing.T) {
 }
 
 func TestAConfigurationThatIsWrongIsNamed(t *testing.T) {
-	dir := t.TempDir()
-	for text, want := range map[string]string{"": "-config " + dir + ": ", "{": "-config " + filepath.Join(dir, "preprocessor_config.json") + ": "} {
-		if text != "" {
-			if err := os.WriteFile(filepath.Join(dir, "preprocessor_config.json"), []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
+	empty, wrong := t.TempDir(), t.TempDir()
+	file := filepath.Join(wrong, "preprocessor_config.json")
+	if err := os.WriteFile(file, []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{empty: "-config " + empty + ": ", wrong: "-config " + file + ": "} {
 		err := run(t.Context(), io.Discard, options{config: dir, image: photo, tensor: "none"})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -5,7 +5,7 @@
 // [GroupedSplit], [Map], [Select], [Rename], [Cached]. Every other format has a
 // package of its own in this folder: npy, idx, csv, jsonl, packed, volume; classic for
 // CIFAR and MNIST; coco, voc and masks for images with boxes and masks; tokens for
-// language models. Package objects makes file systems of objects on HTTP servers, for all of them. Package
+// language models; audio for sound. Package objects makes file systems of objects on HTTP servers, for all of them. Package
 // shards reads tar files, TFRecord and MDS, which hold many samples each. Package stream
 // reads channels, queues and logs, whose length is not known.
 //

@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"slices"
 	"sort"
 	"strings"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
@@ -26,6 +29,7 @@ type Folder struct {
 	classes []folderClass // at least one; with NoClasses one without a name
 	ends    []int         // of every class, in samples
 	max     int64         // bytes of a file
+	parted  atomic.Bool   // parts of files are read
 }
 
 type folderClass struct {
@@ -194,15 +198,29 @@ func (f *Folder) Labels() []int {
 	return labels
 }
 
-// Open makes a Reader. It holds no open file between two samples.
-func (f *Folder) Open() (Reader, error) { return folderReader{f}, nil }
+// Open makes a Reader. That of [Files] is a [PartReader]: it leaves out what large local files hold, and holds one
+// of them open until the next sample. Otherwise no file is open between two samples.
+func (f *Folder) Open() (Reader, error) {
+	if f.spec[0].Kind == Image {
+		return folderReader{f}, nil
+	}
+	return &partedReader{folderReader: folderReader{f}}, nil
+}
 
 // Foresee begins to fetch the files before they are read, where that is of use: see
-// [ForeseeFiles].
+// [ForeseeFiles]. Once parts of files were read, of local files only the beginnings are fetched: which
+// parts will be read is not known.
 func (f *Folder) Foresee(future Future) (stop func()) {
+	_, far := f.fsys.(fetcher)
 	return ForeseeFiles(f.fsys, future, FileBlocks{
 		Len: f.Len(),
-		At:  func(i int, dst []FilePart) []FilePart { return append(dst, FilePart{Path: f.path(i), Len: -1}) },
+		At: func(i int, dst []FilePart) []FilePart {
+			part := FilePart{Path: f.path(i), Len: -1}
+			if !far && f.parted.Load() {
+				part.Len = files.Small
+			}
+			return append(dst, part)
+		},
 	})
 }
 
@@ -226,6 +244,54 @@ func (r folderReader) Place(ctx context.Context, i int, dst Slot) error {
 }
 
 func (r folderReader) Close() error { return nil }
+
+// A partedReader also leaves files out.
+type partedReader struct {
+	folderReader
+	left fs.File // the latest one, or nil
+}
+
+// Close closes the file that is open.
+func (r *partedReader) Close() error {
+	if r.left == nil {
+		return nil
+	}
+	err := r.left.Close()
+	r.left = nil
+	return err
+}
+
+func (r *partedReader) Place(ctx context.Context, i int, dst Slot) error {
+	return errors.Join(r.Close(), r.folderReader.Place(ctx, i, dst))
+}
+
+// PlaceParts leaves out a file that is local, can be read anywhere and is not small.
+func (r *partedReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (n int, parts io.ReaderAt, err error) {
+	if CheckIndex(i, r.Len()) != nil || ctx.Err() != nil || f != 0 {
+		return 0, nil, r.Place(ctx, i, dst)
+	}
+	if err := r.Close(); err != nil {
+		return 0, nil, err
+	}
+	dst.Stage(StageRead)
+	file, size, err := files.OpenSample(files.In(ctx, r.fsys), r.path(i))
+	if err != nil {
+		return 0, nil, fmt.Errorf("dataset: %w", err)
+	}
+	if at, ok := file.(io.ReaderAt); ok && !files.IsFar(file) && size > files.Small && size <= min(r.max, math.MaxInt-1) {
+		r.left, n, parts = file, int(size), at
+		r.parted.Store(true)
+	} else {
+		err = files.ReadOpened(file, size, slots.Cell(dst.Cell(0)), r.max)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return 0, nil, fmt.Errorf("dataset: %w", err)
+		}
+	}
+	if !r.flat() {
+		Set(dst, 1, int64(r.label(i)))
+	}
+	return n, parts, nil
+}
 
 const scanDepth = 64 // nested folders, for file systems that cannot tell that links form a cycle
 

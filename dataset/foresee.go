@@ -107,12 +107,15 @@ type FilePart struct {
 // Such a file system finds a part again by its path, offset and length alone. So a Reader must read
 // it by one ReadAt of exactly these bytes.
 func ForeseeFiles(fsys fs.FS, f Future, b FileBlocks) (stop func()) {
-	if s, ok := fsys.(interface {
-		ForeseeFiles(f Future, b FileBlocks) func()
-	}); ok {
+	if s, ok := fsys.(fetcher); ok {
 		return s.ForeseeFiles(f, b)
 	}
 	return advise(fsys, f, b)
+}
+
+// A fetcher is a file system that itself begins to fetch what [ForeseeFiles] says.
+type fetcher interface {
+	ForeseeFiles(f Future, b FileBlocks) func()
 }
 
 const (

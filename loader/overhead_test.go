@@ -22,6 +22,7 @@ func BenchmarkOverhead(b *testing.B) {
 		{"workers=2/help=false", []loader.Option{loader.Workers(2), loader.Help(false)}},
 		{"workers=2/shuffle", []loader.Option{loader.Workers(2), loader.Shuffle(true)}},
 		{"workers=16", []loader.Option{loader.Workers(16)}},
+		{"workers=64", []loader.Option{loader.Workers(64)}},
 		{"workers=auto", []loader.Option{loader.Workers(loader.Auto)}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {

@@ -28,7 +28,8 @@ func outliers(n, small int) *fake {
 	}}
 }
 
-// TestRaggedMemoryStaysNearWhatBatchesNeed: a large row does not keep its memory.
+// TestRaggedMemoryStaysNearWhatBatchesNeed: a large row does not keep its memory. Of nine slabs one or two hold a large row at any time,
+// which ones is chance, and each would hold its memory for ever if none were given back.
 func TestRaggedMemoryStaysNearWhatBatchesNeed(t *testing.T) {
 	small, epochs := 1000, 100
 	if testing.Short() {
@@ -63,20 +64,20 @@ func TestRaggedMemoryStaysNearWhatBatchesNeed(t *testing.T) {
 			}
 		}
 		epoch(0)
-		first := live() - before
+		most := int64(5 * 800 * small)
 		for e := 1; e < epochs; e++ {
 			epoch(e)
 			if e%10 != 9 {
 				continue
 			}
 			heap, counted := live()-before, l.Stats().SlabBytes
-			if heap > first+first/2 {
-				t.Errorf("padded %v: %d KB of heap after epoch %d, %d after the first", padded, heap>>10, e, first>>10)
+			if heap > most {
+				t.Errorf("padded %v: %d KB of heap after epoch %d, want at most %d", padded, heap>>10, e, most>>10)
 			}
 			if heap > counted+1<<20 {
 				t.Errorf("padded %v: %d KB of heap after epoch %d, of which Stats counts %d", padded, heap>>10, e, counted>>10)
 			}
-			t.Logf("padded %v: %d KB after the first epoch, %d after epoch %d; counted %d", padded, first>>10, heap>>10, e, counted>>10)
+			t.Logf("padded %v: %d KB after epoch %d; counted %d", padded, heap>>10, e, counted>>10)
 		}
 		runtime.KeepAlive(l)
 	}

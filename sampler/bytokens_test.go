@@ -1,8 +1,10 @@
 package sampler_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,9 +18,14 @@ func TestByTokensTakesEverySampleOnceWithinTheLimit(t *testing.T) {
 		if r.IntN(10) == 0 {
 			limit = 3_000_000 + r.IntN(3_000_000) // in units of several tokens
 		}
+		if r.IntN(20) == 0 {
+			limit = math.MaxInt >> max(strconv.IntSize-51, 1) // 2⁵⁰-1 at most
+		}
 		lengths := make([]int, r.IntN(400))
 		for i := range lengths {
-			lengths[i] = r.IntN(limit/(1+r.IntN(9)) + 1)
+			if lengths[i] = r.IntN(limit/(1+r.IntN(9)) + 1); r.IntN(20) == 0 {
+				lengths[i] = limit - r.IntN(2)
+			}
 		}
 		padded := r.IntN(2) == 0
 		var options []sampler.TokenOption
@@ -41,7 +48,7 @@ func TestByTokensTakesEverySampleOnceWithinTheLimit(t *testing.T) {
 			if padded {
 				sum = longest * len(batch)
 			}
-			if len(batch) == 0 || sum > limit {
+			if len(batch) == 0 || sum < 0 || sum > limit {
 				t.Fatalf("batch %d of %d has %d samples with %d tokens, the limit is %d", k, batches.Len(), len(batch), sum, limit)
 			}
 		}
@@ -112,6 +119,29 @@ func squares(lengths []int32) []int32 {
 	return lengths
 }
 
+// Spaces are told apart by two tokens here, and no batch wastes as many per sample.
+func TestByTokensFillsBatchesOfManyShortSamples(t *testing.T) {
+	const limit, n = 2 << 20, 1_000_000
+	lengths := slices.Repeat([]int32{9, 11, 3}, n/3)
+	s, err := sampler.ByTokens(lengths, limit, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches := s.Epoch(0)
+	for k := range batches.Len() - 1 {
+		sum := 0
+		for _, i := range batches.At(k, nil) {
+			sum += int(lengths[i])
+		}
+		if 100*sum < 99*limit {
+			t.Errorf("batch %d of %d has %d tokens, want %d", k, batches.Len(), sum, limit)
+		}
+	}
+	if want := 4; batches.Len() != want {
+		t.Errorf("%d batches, want %d", batches.Len(), want)
+	}
+}
+
 func TestByTokensWithPaddingWastesLittle(t *testing.T) {
 	lengths := texts(100_000, 8192)
 	s, err := sampler.ByTokens(lengths, 16384, 7, sampler.Padded())
@@ -151,7 +181,7 @@ func TestMistakesOfByTokens(t *testing.T) {
 		lengths []int
 		limit   int
 	}{
-		"a limit of 0 tokens: want 1 or more": {[]int{1}, 0},
+		"a limit of 0 tokens: want 1 to 2⁵⁰":  {[]int{1}, 0},
 		"sample 1 has 9 tokens: want 0 to 8":  {[]int{8, 9}, 8},
 		"sample 0 has -1 tokens: want 0 to 8": {[]int{-1, 9}, 8},
 	} {

@@ -55,11 +55,12 @@ type Stage struct {
 // samples of one pass after the other, so each comes once before any comes again, also where
 // one epoch ends and the next begins. [Shard] goes around the mixture.
 //
-// To change the proportions of a run, make a mixture whose first stage is the old one with
-// Draws set to where it ends, and whose second has the new proportions. Its order begins with
-// the same samples, so a loader's Position in the old mixture becomes one in the new mixture
-// by setting its Order to the new Identity. New sources go at the end of the list, and have
-// the number 0 in the old stage; then Samples of the Position changes, too.
+// To change the proportions in the first epoch of a run, make a mixture whose first stage is
+// the old one with Draws set to where it ends, and whose second has the new proportions. Its
+// first epoch begins with the same samples, so a loader's Position in the old mixture becomes
+// one in the new mixture by setting its Order to the new Identity. New sources go at the end
+// of the list, and have the number 0 in the old stage; then Samples of the Position changes,
+// too. In a later epoch the sources of the new mixture stand elsewhere than those of the old.
 //
 // At takes constant time apart from that of a source's sampler, whose orders of the last two
 // passes are kept. It is an error if a source has no samples, no end, or is one rank's share,
@@ -344,8 +345,11 @@ func (st *stage) exhaust(left []int, all bool) error {
 			st.draws = min(st.draws, draws)
 		}
 	}
-	if st.draws == 0 {
+	switch st.draws {
+	case 0:
 		return errors.New("all sources are exhausted before: want Draws")
+	case math.MaxInt:
+		return fmt.Errorf("the stage takes %d draws or more: want Draws", math.MaxInt)
 	}
 	return nil
 }
@@ -414,7 +418,7 @@ func (st *stage) blend(s Stage, left []int) error {
 	}
 	weights := slices.Clone(s.Weights)
 	for range 2 { // as BlendedMegatronDatasetBuilder does, and then BlendedDataset
-		sum := numpySum(weights)
+		sum := numpySum(slices.DeleteFunc(slices.Clone(weights), func(w float64) bool { return w == 0 })) // zeros would change the rounding
 		if math.IsInf(sum, 1) {
 			return errors.New("the sum of the weights is infinite")
 		}
@@ -432,7 +436,7 @@ func (st *stage) blend(s Stage, left []int) error {
 	if about > maxBlend {
 		return fmt.Errorf("the stage takes about %.3g draws, and Weights can have %d: use Proportions", about, maxBlend)
 	}
-	st.kind, st.pattern = 1, newPattern(len(weights), int(about))
+	st.kind, st.pattern = 1, newPattern(len(weights), int(about)+len(weights))
 	for open > 0 {
 		if len(st.source) == maxBlend {
 			return fmt.Errorf("the stage takes more than %d draws: use Proportions", maxBlend)

@@ -316,6 +316,23 @@ func TestMixturesOfLateEpochsStayInRange(t *testing.T) {
 	}
 }
 
+// Zeros at the end must not change how the sum of the others is rounded.
+func TestSourcesOfWeight0ChangeNoDraw(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 4))
+	for range 300 {
+		n := 2 + r.IntN(12)
+		lengths, weights := slices.Repeat([]int{1000}, n), make([]float64, n)
+		for i := range weights {
+			weights[i] = float64(1+r.IntN(9)) * 0.1
+		}
+		old := must(sampler.Mix(sequences(lengths...), sampler.Stage{Weights: weights, Draws: 1000}))
+		more := must(sampler.Mix(sequences(append(lengths, 7)...), sampler.Stage{Weights: append(slices.Clone(weights), 0), Draws: 1000}))
+		if !slices.Equal(indices(old.Epoch(0)), indices(more.Epoch(0))) {
+			t.Fatalf("the weights %v draw other samples if another source has the weight 0", weights)
+		}
+	}
+}
+
 // Stages without a new beginning: a mixture whose weights change begins as the old one.
 func TestAChangedMixtureBeginsAsTheOldOne(t *testing.T) {
 	old := must(sampler.Mix(sequences(50, 70), sampler.Stage{Weights: []float64{0.7, 0.3}, Draws: 100}))
@@ -385,6 +402,7 @@ func TestMistakesInMixtures(t *testing.T) {
 		"stage 0: Draws is 3 and AllExhausted is set: want one of them":                                   {two, []sampler.Stage{{Proportions: []int{1, 1}, Draws: 3, AllExhausted: true}}},
 		"stage 1: source 0 is exhausted before: want Draws":                                               {two, []sampler.Stage{{Proportions: []int{1, 1}, Draws: 12}, {Proportions: []int{1, 1}}}},
 		"stage 1: all sources are exhausted before: want Draws":                                           {two, []sampler.Stage{{Proportions: []int{1, 1}, Draws: 14}, {Weights: []float64{1, 1}, AllExhausted: true}}},
+		fmt.Sprintf("stage 0: the stage takes %d draws or more: want Draws", math.MaxInt):                 {append(sequences(math.MaxInt-1), sequences(1)...), []sampler.Stage{{Proportions: []int{1, 2}, AllExhausted: true}}},
 		"stage 0: the stage takes about 5e+20 draws, and Weights can have 1073741824: use Proportions":    {two, []sampler.Stage{{Weights: []float64{1e-20, 1}, AllExhausted: true}}},
 		"stage 0: the proportions, divided by 1, their greatest common divisor, sum to more than 4194304": {two, []sampler.Stage{{Proportions: []int{1 << 22, 1}}}},
 		fmt.Sprintf("stage 1: its 2 draws make more than %d per epoch", math.MaxInt):                      {two, []sampler.Stage{{Proportions: []int{1, 1}, Draws: math.MaxInt - 1}, {Proportions: []int{1, 1}, Draws: 2}}},

@@ -117,6 +117,12 @@ func BenchmarkStore(b *testing.B) {
 	benchmarkPixels(b, 224, 224, ToTensor(), Normalize(ImageNetMean, ImageNetStd))
 }
 
+// BenchmarkBytes only stores 500×375 pixels as bytes, in planes and pixel by pixel.
+func BenchmarkBytes(b *testing.B) {
+	b.Run("CHW", func(b *testing.B) { benchmarkPixels(b, 500, 375, PILToTensor()) })
+	b.Run("HWC", func(b *testing.B) { benchmarkPixels(b, 500, 375, PILToTensor(), Layout(HWC)) })
+}
+
 // BenchmarkAugment changes the colours of 224×224 pixels.
 func BenchmarkAugment(b *testing.B) {
 	benchmarkPixels(b, 224, 224, ColorJitter(0.4, 0.4, 0.4, 0.1), PILToTensor())

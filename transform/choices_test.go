@@ -13,7 +13,9 @@ func TestErrorsOfNumbersNameAllChoices(t *testing.T) {
 		step func(n uint8) ([]Item, string) // and the choice's name
 		want string
 	}{
-		{func(n uint8) ([]Item, string) { return []Item{Resize(8, Interpolation(Filter(n)))}, Filter(n).String() }, "Resize(8, Interpolation(unknown)): want the filter Bilinear, Nearest, Box, Bicubic, Lanczos, Hamming, OpenCVLinear or OpenCVArea, not number 8"},
+		{func(n uint8) ([]Item, string) {
+			return []Item{Resize(8, Interpolation(Filter(n))), ToTensor()}, Filter(n).String()
+		}, "Resize(8, Interpolation(unknown)): want the filter Bilinear, Nearest, Box, Bicubic, Lanczos, Hamming, OpenCVLinear, OpenCVArea or TensorFlowBilinear, or torchbilinear, torchbicubic or torchlanczos of JSON, not number 12"},
 		{func(n uint8) ([]Item, string) { return []Item{Pad(1, PaddingMode(PadMode(n)))}, PadMode(n).String() }, "Pad(1, PaddingMode(unknown)): want the PaddingMode Constant, Edge, Reflect or Symmetric, not number 4"},
 	} {
 		for n := uint8(0); ; n++ {

@@ -23,7 +23,7 @@ import (
 // all of them take, and [Source.Context] ends a call.
 type Compiled struct {
 	program *program.Program
-	field   dataset.Field
+	spec    dataset.Spec // the field of the pixels, and those of SizesFunc
 	pool    *engine.Pool
 }
 
@@ -34,25 +34,22 @@ func Compile(list ...Item) (*Compiled, error) {
 	if err != nil {
 		return nil, program.InPackage(err)
 	}
-	field, err := p.Alone()
+	spec, err := p.Alone()
 	if err != nil {
 		return nil, program.InPackage(err)
 	}
-	return &Compiled{program: p, field: field, pool: engine.NewPool(&p.Plan, runtime.GOMAXPROCS(0))}, nil
+	return &Compiled{program: p, spec: spec, pool: engine.NewPool(&p.Plan, runtime.GOMAXPROCS(0))}, nil
 }
 
 // Spec describes the result: its field, with name, dtype and shape, and those of [SizesFunc].
-func (c *Compiled) Spec() dataset.Spec {
-	spec := dataset.Spec{c.field}
-	for _, d := range c.program.Derived {
-		spec = append(spec, d.Field)
-	}
-	return spec
-}
+func (c *Compiled) Spec() dataset.Spec { return slices.Clone(c.spec) }
 
 // String describes the compiled steps: what is done to an image and what is stored.
 func (c *Compiled) String() string {
-	text := fmt.Sprintf("file or pixels → %v\n", c.field)
+	text := fmt.Sprintf("file or pixels → %v\n", c.spec[0])
+	if n := c.program.Frames; n > 0 {
+		text = fmt.Sprintf("clip → %v\n  frames    %d, all with the same draws\n", c.spec[0], n)
+	}
 	for _, line := range c.program.Lines {
 		text += "  " + line + "\n"
 	}
@@ -62,11 +59,11 @@ func (c *Compiled) String() string {
 // Into applies the steps to an image and writes the result to dst, as many values as the shape in Spec has. The result
 // must be float32, so the steps must contain [ToTensor]. After an error the content of dst is undefined.
 func (c *Compiled) Into(dst []float32, from Source) error {
-	if c.field.Dtype != dataset.Float32 {
-		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", c.field.Dtype)
+	if c.spec[0].Dtype != dataset.Float32 {
+		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", c.spec[0].Dtype)
 	}
-	if !c.program.Ragged && len(dst) != c.field.Elements() {
-		return fmt.Errorf("transform: into: %d values for %v: want %d", len(dst), c.field, c.field.Elements())
+	if !c.program.Ragged && len(dst) != c.spec[0].Elements() {
+		return fmt.Errorf("transform: into: %d values for %v: want %d", len(dst), c.spec[0], c.spec[0].Elements())
 	}
 	return c.into(dense.Bytes(dst), from)
 }
@@ -74,8 +71,8 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 // IntoBytes is [Compiled.Into] for any dtype. dst is the memory of the result, in the machine's byte order and aligned
 // for its dtype.
 func (c *Compiled) IntoBytes(dst []byte, from Source) error {
-	if size := c.field.Dtype.Size(); uintptr(unsafe.Pointer(unsafe.SliceData(dst)))%uintptr(size) != 0 {
-		return fmt.Errorf("transform: into: memory for %v that is not aligned to %d bytes", c.field, size)
+	if size := c.spec[0].Dtype.Size(); uintptr(unsafe.Pointer(unsafe.SliceData(dst)))%uintptr(size) != 0 {
+		return fmt.Errorf("transform: into: memory for %v that is not aligned to %d bytes", c.spec[0], size)
 	}
 	return c.into(dst, from)
 }
@@ -84,8 +81,8 @@ func (c *Compiled) into(dst []byte, from Source) error {
 	if c.program.Ragged {
 		return errors.New("transform: into: the size varies: use Append")
 	}
-	if len(dst) != c.field.Bytes() {
-		return fmt.Errorf("transform: into: %d bytes for %v: want %d", len(dst), c.field, c.field.Bytes())
+	if len(dst) != c.spec[0].Bytes() {
+		return fmt.Errorf("transform: into: %d bytes for %v: want %d", len(dst), c.spec[0], c.spec[0].Bytes())
 	}
 	return c.pool.Into(from.in, func(engine.Sizes, int) ([]byte, error) { return dst, nil })
 }
@@ -106,8 +103,8 @@ func (c *Compiled) AppendAll(dst []float32, numbers []int64, from Source) (value
 }
 
 func (c *Compiled) appendAll(dst []float32, numbers []int64, from Source, fields []engine.Derived) (values []float32, all []int64, sizes engine.Sizes, err error) {
-	if c.field.Dtype != dataset.Float32 {
-		return dst, numbers, sizes, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", c.field.Dtype)
+	if c.spec[0].Dtype != dataset.Float32 {
+		return dst, numbers, sizes, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", c.spec[0].Dtype)
 	}
 	if crops := c.program.Crops; crops.N > 0 {
 		return dst, numbers, sizes, fmt.Errorf("transform: append: %s makes several images: use Into", crops.Text)
@@ -117,7 +114,7 @@ func (c *Compiled) appendAll(dst []float32, numbers []int64, from Source, fields
 		for k := range fields {
 			d, at := &fields[k], len(all)
 			all = slices.Grow(all, d.Field.Elements())[:at+d.Field.Elements()]
-			if err := d.Derive(c.field.Name, s, all[at:]); err != nil {
+			if err := d.Derive(c.spec[0].Name, s, all[at:]); err != nil {
 				return nil, err
 			}
 		}
@@ -131,7 +128,7 @@ func (c *Compiled) appendAll(dst []float32, numbers []int64, from Source, fields
 }
 
 // A Source is the input image of a [Compiled]. [File], [Decoded] and [RGB] make
-// one. The memory that it was made from must not change during the call.
+// one, and [Clip] makes one of several. The memory that it was made from must not change during the call.
 type Source struct{ in engine.Input }
 
 // File is an encoded image. Data is the content of a file in any format that [Images] reads.
@@ -153,8 +150,8 @@ func (s Source) Seed(seed uint64) Source {
 }
 
 // Context returns s with a context. When that is done, the call ends with its error: while it waits for its turn or for
-// memory, and between two rows of a file. WebP files, every strip or tile of a TIFF file, and files of formats that the
-// program has registered with package image are decoded to their end.
+// memory, and between two rows of a file. BMP and WebP files, PNM files in binary, every strip or tile of a TIFF file, and
+// files of formats that the program has registered with package image are decoded to their end.
 func (s Source) Context(ctx context.Context) Source {
 	s.in.Context = ctx
 	return s

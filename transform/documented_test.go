@@ -11,7 +11,7 @@ import (
 )
 
 // ours are the steps that torchvision does not have.
-var ours = map[string]bool{"Apply": true, "BGR": true, "LetterBox": true, "PadTo": true, "Patches": true, "Preset": true, "Rescale": true, "ResizeFunc": true, "SizesFunc": true, "Tiles": true, "Views": true}
+var ours = map[string]bool{"Apply": true, "BGR": true, "LetterBox": true, "PadTo": true, "Patches": true, "Preset": true, "Rescale": true, "ResizeFunc": true, "SizesFunc": true, "TileFunc": true, "Tiles": true, "Views": true}
 
 // TestStepsAreDocumented reads that a step's documentation names torchvision, for its class and its defaults, and all
 // options that the step takes. The documentation of the package says which shapes and dtypes steps see.

@@ -136,6 +136,15 @@ func ExampleLetterBox() {
 	// LetterBox(640) has opencvlinear
 }
 
+func ExampleFilter() {
+	step := transform.Resize([2]int{6, 16}, transform.Interpolation(transform.TensorFlowBilinear))
+	fmt.Println(step)
+	fmt.Println(first(step, transform.Crop(0, 1, 1, 2), transform.Rescale(1), transform.Layout(transform.HWC))["image"].Data())
+	// Output:
+	// Resize([6 16], Interpolation(tensorflowbilinear))
+	// [7.5 0 0 22.5 0 0]
+}
+
 func ExampleFromLetterBox() {
 	// An image of 100×200 has become 320×640, with 160 rows above it.
 	boxes := []float32{320, 160, 640, 320}

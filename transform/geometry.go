@@ -13,12 +13,13 @@ import (
 // A Size is that of an image in pixels: one number for both sides, or height and width, as in torchvision.
 type Size interface{ int | [2]int }
 
-// A Filter is the interpolation of a resize, with the results of Pillow's filter of the same name, or of that of OpenCV's
-// cv2.resize, bit for bit. All but Nearest and OpenCVLinear antialias.
+// A Filter is the interpolation of a resize, with the results of Pillow's filter of the same name, of that of OpenCV's
+// cv2.resize, or of tf.image.resize, bit for bit. All but Nearest, OpenCVLinear and TensorFlowBilinear antialias.
 type Filter uint8
 
-// The filters. The default is Bilinear everywhere but in [LetterBox]. OpenCVLinear and OpenCVArea are for images of 8 bits:
-// with [Depth16] they are errors.
+// The filters. The default is Bilinear everywhere but in [LetterBox]. Those of OpenCV and TensorFlow are for images of 8 bits:
+// with [Depth16] they are errors. TensorFlowBilinear makes numbers that are not whole, so [ToTensor], [Rescale] or [ToDtype] has to
+// follow, with nothing but crops, flips and padding of one colour between them.
 const (
 	Bilinear = Filter(resize.Bilinear) // a triangle: linear between neighbouring pixels
 	Nearest  = Filter(resize.Nearest)  // the pixel at the centre
@@ -29,9 +30,13 @@ const (
 
 	OpenCVLinear = Filter(resize.OpenCVLinear) // cv2.INTER_LINEAR: the two nearest pixels per axis, also where an image shrinks
 	OpenCVArea   = Filter(resize.OpenCVArea)   // cv2.INTER_AREA: the mean of the covered pixels
+
+	// tf.image.resize and Keras' Resizing, which are bilinear by default: the two nearest pixels per axis, also where an image
+	// shrinks. The result has fractions of levels.
+	TensorFlowBilinear = Filter(resize.TensorFlowBilinear)
 )
 
-// String is Pillow's name of the filter, in lower case, or OpenCV's name.
+// String is Pillow's name of the filter, in lower case, or that of OpenCV or TensorFlow.
 func (f Filter) String() string { return resize.Filter(f).String() }
 
 // Resize scales the image: torchvision's Resize. Resize(n) makes the shorter side n pixels long and keeps the ratio;
@@ -193,14 +198,20 @@ func FiveCrop[S Size](size S) Step { return stepOf(program.FiveCrop, nil, size) 
 
 // Tiles makes several images of one, all of the same size, as vision-language models take large images: tiles says which, for
 // an image of height×width pixels. Rule is what it does in words. Tiles must depend on nothing but the numbers, and all workers
-// call it at the same time. Their number varies, so the step needs [Ragged]: the field has the shape (n, 3, h, w).
+// call it at the same time; nil is an error of the image. Their number varies, so the step needs [Ragged]: the field has the shape
+// (n, 3, h, w). If [Patches] follows, its rows are those of all tiles, which may have sizes of their own.
 //
 // Only steps that say what the result is, such as [ToTensor] and [Normalize], may come after it. [Interpolation] is [Bilinear]
 // by default.
 func Tiles[S Size](size S, rule string, tiles func(height, width int) []Tile, options ...Option) Step {
 	c := program.New(program.Tiles, calls(options), size, rule).Having(func(h, w int) (all []engine.Tile) {
-		for _, t := range tiles(h, w) {
-			all = append(all, engine.Tile(t))
+		several := tiles(h, w)
+		if several == nil {
+			return nil
+		}
+		all = make([]engine.Tile, len(several))
+		for k, t := range several {
+			all[k] = engine.Tile(t)
 		}
 		return all
 	})
@@ -210,11 +221,26 @@ func Tiles[S Size](size S, rule string, tiles func(height, width int) []Tile, op
 	return step{c}
 }
 
-// A Tile is what is left of an image after a crop, a resize, and a crop to the size of all tiles.
+// TileFunc makes one tile of an image, for rules that no other step has: a crop, a resize and a crop or padding to a size. Tile
+// says which, for an image of height×width pixels, and rule is what it does in words. Tile must depend on nothing but the
+// numbers, and all workers call it at the same time.
+//
+// [Interpolation] is [Bilinear] by default, [Fill] black, and [PaddingMode] [Constant]. After [ToTensor] it can only pad, without
+// options, and what it adds is 0 in the result, as that of [PadTo].
+func TileFunc(rule string, tile func(height, width int) Tile, options ...Option) Step {
+	c := program.New(program.TileFunc, calls(options), rule).Having(func(h, w int) engine.Tile { return engine.Tile(tile(h, w)) })
+	if tile == nil {
+		c.Wrong(errors.New("the function is nil"))
+	}
+	return step{c}
+}
+
+// A Tile is what is left of an image after a crop, a resize, and a crop to the size of the tile.
 type Tile struct {
 	Crop      [4]int // top, left, height and width, within the image; zeros: the whole image
 	Resize    [2]int // height and width; zeros: as it is
-	Top, Left int    // where the tile begins in the resized image; what is beyond it is black
+	Top, Left int    // where the tile begins in the resized image; what is beyond it is black, or filled
+	Size      [2]int // height and width; zeros: the size of all Tiles, or in TileFunc that of the resized image
 }
 
 // TenCrop is torchvision's TenCrop: the crops of [FiveCrop], and those of the image mirrored left to right, or with

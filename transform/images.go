@@ -41,7 +41,7 @@ type Pipeline struct {
 // (package packed), and formats that the program registers with package image. Pixels are uint8 of shape (h, w), (h,
 // w, c) or (c, h, w) with 1, 3 or 4 channels. Every image becomes RGB, as with PIL's convert("RGB"), unless [Depth16]
 // keeps its channels. The result is float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and uint8
-// (h, w, 3) without either.
+// (h, w, 3) without either. Clips, which have several frames, are those of [UniformTemporalSubsample].
 //
 // A file that ends too early is an error ([AllowTruncated]), and so is one that is too large ([MaxPixels]). The error
 // of a file in another format names the format and wraps [errors.ErrUnsupported]. The error of Images itself joins
@@ -99,6 +99,9 @@ func (x *Pipeline) String() string {
 		text, window = in.String()+"\n", "once, only the window in which all views are"
 	}
 	text += "  decode    " + from + ", " + window + "\n"
+	if n := x.task.Frames; n > 0 {
+		text += fmt.Sprintf("  frames    %d, all with the same draws\n", n)
+	}
 	for _, line := range x.program.Lines {
 		text += "  " + line + "\n"
 	}

@@ -115,7 +115,7 @@ func TestOpenCVsFiltersAreForBytes(t *testing.T) {
 		list []transform.Item
 		want string
 	}{
-		{[]transform.Item{transform.Depth16(1), transform.Resize([2]int{5, 5}, transform.Interpolation(transform.OpenCVArea))}, "not with Depth16: OpenCV's filters are for colours of 8 bits"},
+		{[]transform.Item{transform.Depth16(1), transform.Resize([2]int{5, 5}, transform.Interpolation(transform.OpenCVArea))}, "not with Depth16: the filters of OpenCV, TensorFlow and torch are for colours of 8 bits"},
 		{[]transform.Item{transform.Depth16(1), transform.LetterBox(5)}, "LetterBox(5): with Depth16, want an Interpolation and a Fill"},
 		{[]transform.Item{transform.RandomRotation(3, 4, transform.Interpolation(transform.OpenCVLinear))}, "want the Interpolation Nearest, Bilinear or Bicubic"},
 		{[]transform.Item{transform.LetterBox(0)}, "LetterBox(0): want a positive size"},

@@ -9,7 +9,6 @@ import (
 	"image/gif"
 	"image/png"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -60,14 +59,12 @@ func TestSmallFilesCannotPromiseManyPixels(t *testing.T) {
 		}
 		data := promise(t, name, 12000, 12000)
 		for _, more := range [][]Item{nil, {MaxPixels(12000 * 12000)}} {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			err := place(t, data, more...)
-			runtime.ReadMemStats(&after)
+			var err error
+			grown := allocatedBy(func() { err = place(t, data, more...) })
 			if err == nil || !strings.Contains(err.Error(), "too few") || strings.Contains(err.Error(), "MaxPixels") {
 				t.Errorf("%s: error %v, want too few bytes", name, err)
 			}
-			if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+			if grown > 1<<20 {
 				t.Errorf("%s: %d bytes allocated for an error", name, grown)
 			}
 		}
@@ -157,8 +154,41 @@ func TestPlainImagesMayBeLarge(t *testing.T) {
 	}
 }
 
-// TestMaxPixelsCountsTheValuesOfDepth16 has images that would have too many between the passes of a resize, or as a result.
-func TestMaxPixelsCountsTheValuesOfDepth16(t *testing.T) {
+// A black is an image of that size, which has no memory.
+type black image.Point
+
+func (b black) Bounds() image.Rectangle { return image.Rectangle{Max: image.Point(b)} }
+func (black) ColorModel() color.Model   { return color.GrayModel }
+func (black) At(_, _ int) color.Color   { return color.Gray{} }
+
+// TestTheWeightsOfAResizeAreNotMoreThanTheLargestImage has images of one row, of one column, and of as many pixels as there may be.
+func TestTheWeightsOfAResizeAreNotMoreThanTheLargestImage(t *testing.T) {
+	const n = 20_000_000
+	for _, list := range [][]Item{
+		{Resize([2]int{224, 224})},
+		{Resize(224, Interpolation(Lanczos)), CenterCrop(224)},
+		{Resize([2]int{224, 1}, Interpolation(OpenCVArea))},
+		{Depth16(3), Resize([2]int{224, 224}, Interpolation(Bicubic))},
+	} {
+		for _, m := range []black{{n, 1}, {1, n}} {
+			var err error
+			c := compiled(t, append(list, MaxPixels(n))...)
+			dst := make([]byte, c.Spec()[0].Bytes())
+			grown := allocatedBy(func() { err = c.IntoBytes(dst, Decoded(m)) })
+			if err == nil || !strings.HasPrefix(err.Error(), "transform: ") {
+				t.Errorf("%v: %v: got %v, want an error", list, m, err)
+			}
+			if grown > 2<<20 {
+				t.Errorf("%v: %v: %d bytes allocated for the error %v", list, m, grown, err)
+			}
+		}
+	}
+}
+
+// TestMaxPixelsCountsWhatIsBetween has images that would have too many pixels, or values of Depth16, between the passes of a
+// resize, or as a result.
+func TestMaxPixelsCountsWhatIsBetween(t *testing.T) {
+	three := func(_, _ int) []Tile { return make([]Tile, 3) }
 	high, alpha := image.NewGray16(image.Rect(0, 0, 1, 50_000)), image.NewNRGBA64(image.Rect(0, 0, 10, 10))
 	for _, c := range []struct {
 		m     image.Image
@@ -168,6 +198,8 @@ func TestMaxPixelsCountsTheValuesOfDepth16(t *testing.T) {
 		{high, 10_000_000, []Item{Depth16(1), Resize([2]int{200, 200})}},
 		{alpha, 10_000, []Item{Depth16(4), Resize([2]int{50, 50})}},
 		{alpha, 10_000, []Item{Depth16(4), Pad(20)}},
+		{alpha, 1_200, []Item{Depth16(4), Tiles(10, "three", three)}},
+		{black{10, 900}, 1_800_000, []Item{Resize([2]int{5, 2000})}},
 	} {
 		into := func(limit int) error {
 			_, _, _, err := compiled(t, append(c.list[:len(c.list):len(c.list)], ToTensor(), MaxPixels(limit), Ragged())...).Append(nil, Decoded(c.m))

@@ -3,6 +3,7 @@ package transform_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"io"
@@ -174,3 +175,38 @@ func init() { image.RegisterFormat("eof", "EOF", neverDecoded, panickingConfig) 
 
 func neverDecoded(io.Reader) (image.Image, error)     { panic("not reached") }
 func panickingConfig(io.Reader) (image.Config, error) { panic(io.EOF) }
+
+// TestPanicsOfFunctionsOfSizesAreErrors has the steps with a function of the user's own, which panics for one size.
+func TestPanicsOfFunctionsOfSizesAreErrors(t *testing.T) {
+	unluckySize := func(h, w int) (int, int) {
+		unluckyAt(h)
+		return h, w
+	}
+	for _, step := range []transform.Step{
+		transform.ResizeFunc("as it is", unluckySize),
+		transform.TileFunc("as it is", func(h, w int) transform.Tile {
+			unluckySize(h, w)
+			return transform.Tile{}
+		}),
+		transform.Tiles(1, "one", func(h, w int) []transform.Tile {
+			unluckySize(h, w)
+			return make([]transform.Tile, 1)
+		}),
+		transform.SizesFunc("size", nil, func(image, _ [2]int, _ []int64) { unluckySize(image[0], image[1]) }),
+	} {
+		p, err := transform.Compile(step, transform.ToTensor(), transform.Ragged())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range []int{1, 2, 3} {
+			_, _, err := p.AppendAll(nil, nil, transform.RGB(make([]byte, 3*h), 1, h))
+			var panics *dataset.PanicError
+			if got := errors.As(err, &panics); got != (h == 2) {
+				t.Errorf("%v: %d rows: error %v", step, h, err)
+			}
+			if want := fmt.Sprintf("transform: %v: field \"image\": panic: unlucky", step); h == 2 && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("error %v, want %s", err, want)
+			}
+		}
+	}
+}

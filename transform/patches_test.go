@@ -204,6 +204,7 @@ func TestMaxPatchesFillsWithZeros(t *testing.T) {
 
 func TestImagesThatCannotBeCutAreErrors(t *testing.T) {
 	_, files := sizedPhotos(t)
+	twice := transform.SizesFunc("label", nil, func(_, _ [2]int, out []int64) {})
 	panics := transform.SizesFunc("n", nil, func(_, _ [2]int, out []int64) { out[1] = 1 })
 	for _, c := range []struct {
 		list []transform.Item
@@ -227,6 +228,9 @@ func TestImagesThatCannotBeCutAreErrors(t *testing.T) {
 		{[]transform.Item{patched[0], transform.ToTensor(), transform.Patches(8, transform.Frames(4096)), transform.MaxPixels(100000), transform.Ragged()}, "4096 frames of"},
 		{[]transform.Item{transform.ToTensor(), panics, transform.Ragged()}, `SizesFunc("n", ()): field "image"`},
 		{[]transform.Item{transform.ToTensor(), transform.SizesFunc("", nil, nil), transform.Ragged()}, "the function is nil"},
+		{[]transform.Item{transform.CenterCrop(8), twice, twice}, `SizesFunc("label", ()): there is a field of that name`},
+		{[]transform.Item{transform.CenterCrop(8), twice, transform.Field("label")}, "there is a field of that name"},
+		{[]transform.Item{transform.ToTensor(), transform.Patches(4, transform.Layout(9)), transform.Ragged()}, "want the Layout CHW or HWC"},
 	} {
 		p, err := transform.Compile(c.list...)
 		if err == nil {
@@ -236,8 +240,10 @@ func TestImagesThatCannotBeCutAreErrors(t *testing.T) {
 			t.Errorf("%v: error %v, want %s", c.list, err, c.want)
 		}
 	}
+	if p, err := transform.Compile(transform.Resize([2]int{12, 10}), transform.ToTensor(), transform.Patches(4)); err == nil || err.Error() != "transform: Patches: the image has 12×10 pixels (height×width): want multiples of 4" {
+		t.Errorf("%v, error %v, want one of the size", p, err)
+	}
 	photos, _ := sizedPhotos(t)
-	twice := transform.SizesFunc("label", nil, func(_, _ [2]int, out []int64) {})
 	if _, err := transform.Images(photos, transform.CenterCrop(8), twice); err == nil || !strings.Contains(err.Error(), "there is a field of that name") {
 		t.Errorf("error %v, want one of the field", err)
 	}

@@ -165,7 +165,7 @@ func Rescale(factor float64) Step { return stepOf(program.Rescale, nil, factor) 
 func Patches(side int, options ...Option) Step { return stepOf(program.Patches, options, side) }
 
 // SizesFunc adds a field of int64 numbers that depend on nothing but sizes, heights and widths: of the image before all
-// steps, and of its result before [PadTo]. Of writes them to out, which has as many numbers as the shape, all of them 0
+// steps, or with [Tiles] of the one that it cuts, and of its result before [PadTo]. Of writes them to out, which has as many numbers as the shape, all of them 0
 // before; all workers call it at the same time.
 func SizesFunc(field string, shape dataset.Shape, of func(image, result [2]int, out []int64)) Step {
 	c := program.New(program.SizesFunc, nil, program.Text(field), slices.Clone(shape)).Having(of)

@@ -11,6 +11,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -234,17 +235,14 @@ func TestWhatAnImageTakesIsKnownFromItsHeader(t *testing.T) {
 			from := File(data)
 			c := compiled(t, append(slices.Clone(list), MaxMemory(math.MaxInt))...)
 			dst := make([]byte, c.Spec()[0].Bytes())
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			err := c.IntoBytes(dst, from)
-			runtime.ReadMemStats(&after)
+			var err error
+			allocated := allocatedBy(func() { err = c.IntoBytes(dst, from) })
 			if err != nil {
 				if strings.Contains(err.Error(), "Depth16 wants 3") {
 					continue
 				}
 				t.Fatalf("%s: %v: %v", name, list, err)
 			}
-			allocated := int(after.TotalAlloc - before.TotalAlloc)
 			switch n := takes(t, from, list...); {
 			case n < allocated-tables:
 				t.Errorf("%s: %v: a call takes %d bytes of the limit, but allocates %d", name, list, n, allocated)
@@ -428,18 +426,107 @@ func TestAnImageBeyondMaxMemoryIsAnErrorWithoutMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			err := c.Into(dst, File(file))
-			runtime.ReadMemStats(&after)
+			var err error
+			grown := allocatedBy(func() { err = c.Into(dst, File(file)) })
 			if err == nil || !strings.Contains(err.Error(), "more than half of the limit of 300000000 (see MaxMemory)") {
 				t.Errorf("got %v, want the limit", err)
 			}
-			if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+			if grown > 1<<20 {
 				t.Errorf("%d bytes allocated for an error", grown)
 			}
 		}
 	}
+}
+
+// TestAnImageThatIsTooLargeLeavesNothingBehind has a file whose decoder would take more than the limit, and then images for
+// which there is room.
+func TestAnImageThatIsTooLargeLeavesNothingBehind(t *testing.T) {
+	several(t, 2)
+	large, err := os.ReadFile("testdata/plain.webp") // 4000×4000 pixels
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := readAll(t, "rgb.png")[0]
+	c := compiled(t, Eval(16), MaxMemory(64<<20))
+	dst := make([]float32, 3*16*16)
+	for range 2 {
+		if err := c.Into(dst, File(large)); err == nil || !strings.Contains(err.Error(), "(see MaxMemory)") {
+			t.Fatalf("got %v, want that the image is too large", err)
+		}
+	}
+	into := func() {
+		if err := c.Into(dst, File(small)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 10 {
+		into()
+	}
+	if n := allocs.PerRun(0, 10, into); n != 0 {
+		t.Errorf("%v allocations per image after one that was too large", n)
+	}
+}
+
+// TestTheWeightsOfLongImagesCount has images that are small, but for the weights of their resize.
+func TestTheWeightsOfLongImagesCount(t *testing.T) {
+	testenv.OneGoroutine(t)
+	const tables = 2 << 20
+	for _, list := range [][]Item{
+		{Resize([2]int{4, 300}, Interpolation(Lanczos)), ToTensor()},
+		{Resize([2]int{300, 1}, Interpolation(Bicubic)), ToTensor()},
+		{Resize([2]int{4, 300}, Interpolation(OpenCVArea)), ToTensor()},
+		{Depth16(3), Resize([2]int{4, 300}, Interpolation(Bicubic)), ToTensor()},
+	} {
+		w, h := 500_000, 4
+		if size := compiled(t, list...).Spec()[0].Shape; size[1] > size[2] {
+			w, h = h, w
+		}
+		from := RGB(make([]uint8, 3*w*h), w, h)
+		need := takes(t, from, list...)
+		c := compiled(t, append(list, MaxMemory(2*need))...)
+		dst := make([]float32, c.Spec()[0].Elements())
+		var err error
+		allocated := allocatedBy(func() { err = c.Into(dst, from) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if need < allocated-tables {
+			t.Errorf("%v: a call takes %d bytes of the limit, but allocates %d", list, need, allocated)
+		}
+		c = compiled(t, append(list, MaxMemory(2*need-2))...)
+		allocated = allocatedBy(func() { err = c.Into(dst, from) })
+		if err == nil || !strings.Contains(err.Error(), "(see MaxMemory)") {
+			t.Fatalf("got %v, want that the image is too large", err)
+		}
+		if allocated > need/2 {
+			t.Errorf("%v: %d bytes allocated for an error", list, allocated)
+		}
+	}
+}
+
+// TestARegisteredFormatIsNotDecodedForAnError has a decoder whose image would take too much.
+func TestARegisteredFormatIsNotDecodedForAnError(t *testing.T) {
+	decoded := 0
+	image.RegisterFormat("counted", "COUNTED", func(io.Reader) (image.Image, error) {
+		decoded++
+		return noise(1000, 1000), nil
+	}, func(io.Reader) (image.Config, error) { return image.Config{Width: 1000, Height: 1000}, nil })
+	for _, list := range [][]Item{{CenterCrop(4)}, {Depth16(4), CenterCrop(4)}} {
+		c := compiled(t, append(list, MaxMemory(1<<20))...)
+		err := c.IntoBytes(make([]byte, c.Spec()[0].Bytes()), File([]byte("COUNTED")))
+		if err == nil || !strings.Contains(err.Error(), "(see MaxMemory)") || decoded > 0 {
+			t.Errorf("%v: got %v, decoded %d times, want that the image is too large", list, err, decoded)
+		}
+	}
+}
+
+// allocatedBy is how many bytes a call allocates.
+func allocatedBy(call func()) int {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
 func TestMaxMemoryIsForSingleImages(t *testing.T) {
@@ -453,7 +540,8 @@ func TestMaxMemoryIsForSingleImages(t *testing.T) {
 
 func TestSingleImagesWithinTheirShareTakeNoAllocation(t *testing.T) {
 	files := readAll(t, "rgb.jpg", "gray.jpg", "rgb.png", "rgb.bmp")
-	c := compiled(t, Eval(16), MaxMemory(64<<20))
+	half := ResizeFunc("half", func(h, w int) (int, int) { return h / 2, w / 2 })
+	c := compiled(t, half, Eval(16), MaxMemory(64<<20))
 	dst := make([]float32, 3*16*16)
 	all := func() {
 		for _, data := range files {

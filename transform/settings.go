@@ -8,8 +8,9 @@ import (
 func Field(name string) Option { return optionOf(program.Field, program.Text(name)) }
 
 // MaxPixels sets the greatest number of pixels, width times height, that an image may have before and between the
-// steps. A larger image is an error, and no memory is allocated for it. The default is 178,956,970, which is Pillow's
-// limit. A pixel takes 4 bytes, and up to 12 where the file is a progressive JPEG.
+// steps, and between the two passes of a resize. A larger image is an error, and no memory is allocated for it. The default
+// is 178,956,970, which is Pillow's limit. A pixel takes 4 bytes, and up to 12 where the file is a progressive JPEG. An image
+// that is so long that the weights of its resize would take more than the largest image is an error, too.
 func MaxPixels(n int) Option { return optionOf(program.MaxPixels, n) }
 
 // MaxMemory bounds the memory that all calls of a [Compiled] take together for their images, in bytes. What an image takes
@@ -18,9 +19,10 @@ func MaxPixels(n int) Option { return optionOf(program.MaxPixels, n) }
 // image does not fit beside those of others waits, after those that came before it. An image that would take more than half
 // of n alone is an error.
 //
-// Not counted are the files and results, which are the caller's, tables of some hundred kilobytes per core, and what
-// [AugMix], [ElasticTransform], [GaussianBlur], [JPEG] and steps of your own take besides. Memory that is given back is the
-// garbage collector's, which debug.SetMemoryLimit holds to a limit.
+// Not counted are the files and results, which are the caller's, tables of up to some megabytes per core, and what
+// [AugMix], [ElasticTransform], [GaussianBlur], [JPEG] and steps of your own take besides their images: the first four change
+// images for training, and no configuration of a model that is served asks for them; what your own steps take, only you know.
+// Memory that is given back is the garbage collector's, which debug.SetMemoryLimit holds to a limit.
 func MaxMemory(n int) Option { return optionOf(program.MaxMemory, n) }
 
 // Pillow chooses the version of Pillow whose resizing is reproduced bit for bit: 12, the default, for Pillow 12.2 and

@@ -91,6 +91,22 @@ func TestTilesArePartsOfTheImage(t *testing.T) {
 	}
 }
 
+// TestSizesFuncSeesTheImageThatIsCut has a step before Tiles that changes the size.
+func TestSizesFuncSeesTheImageThatIsCut(t *testing.T) {
+	sizes := func(image, result [2]int, out []int64) {
+		out[0], out[1], out[2], out[3] = int64(image[0]), int64(image[1]), int64(result[0]), int64(result[1])
+	}
+	p, err := transform.Compile(transform.Resize([2]int{20, 30}), transform.Tiles([2]int{10, 12}, "two by two", twoByTwo), transform.ToTensor(),
+		transform.SizesFunc("sizes", dataset.Shape{4}, sizes), transform.Ragged())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, numbers, err := p.AppendAll(nil, nil, transform.RGB(make([]uint8, 3*50*40), 50, 40))
+	if want := []int64{20, 30, 10, 12}; err != nil || !slices.Equal(numbers, want) {
+		t.Errorf("sizes %v, error %v, want %v", numbers, err, want)
+	}
+}
+
 func TestWrongTilesAreErrors(t *testing.T) {
 	_, files := sizedPhotos(t)
 	one := func(tile transform.Tile, more ...transform.Item) []transform.Item {
@@ -104,7 +120,10 @@ func TestWrongTilesAreErrors(t *testing.T) {
 	}{
 		{one(transform.Tile{}, transform.CenterCrop(4)), `CenterCrop(4): must come before Tiles(8, one)`},
 		{one(transform.Tile{}, transform.ToTensor(), transform.RandomErasing(1)), `must come before Tiles`},
-		{one(transform.Tile{}, transform.ToTensor(), transform.Patches(4)), `Patches(4): not with Tiles`},
+		{one(transform.Tile{}, transform.ToTensor(), transform.Patches(4, transform.MaxPatches(9))), `Patches(4, MaxPatches(9)): want no MaxPatches with Tiles`},
+		{one(transform.Tile{Size: [2]int{6, 8}}, transform.ToTensor(), transform.Patches(4)), `Patches: the image has 6×8 pixels (height×width): want multiples of 4`},
+		{one(transform.Tile{Size: [2]int{4, 8}}, transform.ToTensor()), `Tiles(8, one): a tile of 4×8 pixels, want the size of all unless Patches follows`},
+		{one(transform.Tile{Size: [2]int{-4, 8}}, transform.ToTensor(), transform.Patches(4)), `Tiles(8, one): a tile of -4×8 pixels`},
 		{one(transform.Tile{}, transform.ToTensor(), transform.PadTo(9)), `PadTo(9): must come before Tiles`},
 		{one(transform.Tile{})[:1], `the size varies from image to image after Tiles(8, one): add Ragged()`},
 		{[]transform.Item{transform.ToTensor(), transform.Tiles(8, "one", none), transform.Ragged()}, "must come before ToTensor"},

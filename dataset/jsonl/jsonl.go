@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -67,7 +68,8 @@ func Scalar[T dataset.Element](field, key string) Column {
 type Option struct{ set func(*File) }
 
 // Index keeps the index in a file of the operating system, of 4 bytes per line. If there is none, or if the file of lines has another size
-// or time than it had, Open makes it. Without this option the index is in memory, and every Open makes it.
+// or time than it had, Open makes it. Several processes may do so at once. Without this option the index is in memory, and every Open
+// makes it.
 func Index(path string) Option { return Option{func(f *File) { f.path = path }} }
 
 // A File is a dataset of the lines of a file, made by [Open]. Lines may be empty; only the last one needs no end.
@@ -111,7 +113,7 @@ func Open(ctx context.Context, fsys fs.FS, name string, columns []Column, option
 }
 
 func (f *File) describe(ctx context.Context) error {
-	file, size, err := files.Open(f.fsys, f.name)
+	file, at, size, err := files.OpenAt(f.fsys, f.name)
 	if err != nil {
 		return err
 	}
@@ -120,10 +122,8 @@ func (f *File) describe(ctx context.Context) error {
 	if err != nil {
 		return files.Cause(err)
 	}
-	f.size, f.time = size, info.ModTime()
-	at, err := files.ReaderAt(file)
-	if err != nil {
-		return err
+	if f.size, f.time = size, info.ModTime(); size > maxSize {
+		return fmt.Errorf("file of %d bytes: want at most %d", size, maxSize)
 	}
 	var begin [4]byte
 	if n := min(size, 4); n > 0 {
@@ -157,6 +157,7 @@ const (
 	magic     = "pslines1"
 	header    = 24
 	blockSize = 8 << 20
+	maxSize   = int64(16 << 40) // of a file: a size is only a promise, and says how many blocks there are
 )
 
 func (f *File) blocks() int { return int((f.size + blockSize - 1) / blockSize) }
@@ -184,8 +185,8 @@ func (f *File) scan(ctx context.Context, at io.ReaderAt) ([]byte, error) {
 		}
 		from := int64(k) * blockSize
 		buffer = slices.Grow(buffer[:0], int(min(blockSize, f.size)))[:min(blockSize, f.size-from)]
-		if n, err := files.ReadAt(ctx, at, buffer, from); n < len(buffer) {
-			return fmt.Errorf("byte %d: %w", from+int64(n), files.Ended(err))
+		if err := files.Fill(ctx, at, buffer, from); err != nil {
+			return err
 		}
 		lines[k] = make([]uint32, 0, bytes.Count(buffer, []byte{'\n'})+1)
 		for end := 0; ; {
@@ -265,18 +266,12 @@ func (f *File) kept() (bool, error) {
 	return f.before[0] == 0 && info.Size() == f.ends()+4*int64(f.Len()), nil
 }
 
-// keep writes the index under its name, whole.
+// keep writes the index.
 func (f *File) keep(index []byte) error {
-	part := f.path + ".part"
-	file, err := private.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
+	return files.WriteWhole(f.path, func(w io.Writer) error {
+		_, err := w.Write(index)
 		return err
-	}
-	_, err = file.Write(index)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(part, f.path)
+	})
 }
 
 // Len is the number of lines.
@@ -303,21 +298,34 @@ func (f *File) Open() (dataset.Reader, error) {
 }
 
 func (f *File) open() (*reader, error) {
-	file, _, err := files.Open(f.fsys, f.name)
+	file, at, _, err := files.OpenAt(f.fsys, f.name)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{File: f, closers: []io.Closer{file}, index: bytes.NewReader(f.memory)}
-	if r.at, err = files.ReaderAt(file); err == nil && f.path != "" {
-		var index *os.File
-		if index, err = private.OpenFile(f.path, os.O_RDONLY, 0); err == nil {
-			r.index, r.closers = index, append(r.closers, index)
+	r := &reader{File: f, at: at, closers: []io.Closer{file}, index: bytes.NewReader(f.memory)}
+	if f.path != "" {
+		if err := r.openIndex(); err != nil {
+			return nil, errors.Join(err, r.Close())
 		}
 	}
-	if err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
 	return r, nil
+}
+
+// openIndex opens the index that is kept.
+func (r *reader) openIndex() error {
+	index, err := private.OpenFile(r.path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	r.index, r.closers = index, append(r.closers, index)
+	head := make([]byte, header)
+	if err := files.ReadFull(index, head, 0); err != nil {
+		return err
+	}
+	if !bytes.Equal(head, r.head()) {
+		return fmt.Errorf("index %s: it was made anew, of a file with another size or time", r.path)
+	}
+	return nil
 }
 
 // Foresee begins to fetch the lines before they are read: see [dataset.ForeseeFiles].
@@ -362,7 +370,7 @@ func (r *reader) Close() error {
 	return errors.Join(errs...)
 }
 
-// place finds line i, with its end. entry has 8 bytes of memory.
+// place finds line i with its end, and the byte before it, which is the end of another one. entry has 8 bytes of memory.
 func (r *reader) place(i int, entry []byte) (from, to int64, err error) {
 	first := max(i-1, 0)
 	entry = entry[:4*(i+1-first)]
@@ -376,10 +384,42 @@ func (r *reader) place(i int, entry []byte) (from, to int64, err error) {
 	if i > 0 {
 		from, entry = end(i-1, entry), entry[4:]
 	}
-	if to = end(i, entry); from > to || to > r.size {
-		return 0, 0, fmt.Errorf("index %s: line %d has the bytes from %d to %d of %d: remove the index, which is damaged", r.path, i+1, from, to, r.size)
+	if to = end(i, entry); from >= to || to > r.size || i > 0 && from == 0 {
+		return 0, 0, r.wrong(from, to)
 	}
-	return from, to, nil
+	return max(from-1, 0), to, nil
+}
+
+// wrong is the error of an index by which these bytes are a line.
+func (r *reader) wrong(from, to int64) error {
+	if r.path == "" {
+		return fmt.Errorf("the bytes from %d to %d are no line: the file has changed", from, to)
+	}
+	return fmt.Errorf("the bytes from %d to %d are no line: the file has changed, or its index is damaged: remove %s", from, to, r.path)
+}
+
+// read returns line i without its end.
+func (r *reader) read(ctx context.Context, i int) ([]byte, error) {
+	from, to, err := r.place(i, r.entry[:])
+	if err != nil {
+		return nil, err
+	}
+	if to-from > math.MaxInt {
+		return nil, fmt.Errorf("line of %d bytes is more than memory can hold", to-from)
+	}
+	r.line = slices.Grow(r.line[:0], int(to-from))[:to-from]
+	if err := files.Fill(ctx, r.at, r.line, from); err != nil {
+		return nil, err
+	}
+	line, begins := r.line, true
+	if i > 0 {
+		line, begins = line[1:], line[0] == '\n'
+	}
+	end := bytes.IndexByte(line, '\n')
+	if !begins || end != len(line)-1 && (end >= 0 || to < r.size) {
+		return nil, r.wrong(to-int64(len(line)), to)
+	}
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), nil
 }
 
 func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
@@ -390,16 +430,10 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	from, to, err := r.place(i, r.entry[:])
-	if err == nil {
-		r.line = slices.Grow(r.line[:0], int(to-from))[:to-from]
-		if n, e := files.ReadAt(ctx, r.at, r.line, from); n < len(r.line) {
-			err = fmt.Errorf("byte %d: %w", from+int64(n), files.Ended(e))
-		}
-	}
+	line, err := r.read(ctx, i)
 	if err == nil {
 		dst.Stage(dataset.StageDecode)
-		err = r.decode(bytes.TrimSuffix(bytes.TrimSuffix(r.line, []byte("\n")), []byte("\r")), dst)
+		err = r.decode(line, dst)
 	}
 	if err != nil {
 		return fmt.Errorf("jsonl: %w", err)

@@ -2,11 +2,16 @@ package jsonl_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -116,8 +121,15 @@ func TestADamagedIndexIsAnErrorOrMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ends := len(whole) - 3*4
 	for at := 8; at < len(whole); at++ {
-		for _, damaged := range [][]byte{whole[:at], append(bytes.Clone(whole[:at]), append([]byte{whole[at] ^ 0x81}, whole[at+1:]...)...)} {
+		damages := [][]byte{whole[:at]}
+		for _, x := range []byte{1, 2, 3, 4, 7, 12, 0x81} {
+			if at >= ends || x == 0x81 { // what is before it is compared, and the index is made again
+				damages = append(damages, append(bytes.Clone(whole[:at]), append([]byte{whole[at] ^ x}, whole[at+1:]...)...))
+			}
+		}
+		for _, damaged := range damages {
 			if len(damaged) < 24 {
 				continue // another file
 			}
@@ -130,15 +142,104 @@ func TestADamagedIndexIsAnErrorOrMadeAgain(t *testing.T) {
 			}
 			hostile.Bounded(t, len(data), 0, func() {
 				for i := range f.Len() {
-					_, err := dataset.At(t.Context(), f, i)
-					if err != nil && !strings.Contains(err.Error(), "remove the index, which is damaged") {
+					s, err := dataset.At(t.Context(), f, i)
+					if err != nil && !strings.Contains(err.Error(), "the file has changed, or its index is damaged: remove "+path) {
 						t.Errorf("damaged at byte %d: %v", at, err)
+					}
+					if err == nil && !slices.Contains(want(data), string(s["line"].Bytes())) {
+						t.Errorf("damaged at byte %d: line %d is %q", at, i, s["line"].Bytes())
 					}
 				}
 			})
 		}
 	}
 }
+
+// Processes that open the same file at once make the same index, and none of them fails.
+func TestProcessesMakeAnIndexAtOnce(t *testing.T) {
+	const data = "a\nbb\nccc\n"
+	for range 30 {
+		path := filepath.Join(t.TempDir(), "index")
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				f, err := open(t, data, line, jsonl.Index(path))
+				if err == nil {
+					_, err = dataset.At(t.Context(), f, 2)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		names, err := os.ReadDir(filepath.Dir(path))
+		if err != nil || len(names) != 1 {
+			t.Errorf("%v: %v", names, err)
+		}
+	}
+}
+
+func TestAFileThatChangesIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	old := &fstest.MapFile{Data: []byte("a\nbb\nccc\n")}
+	for _, options := range [][]jsonl.Option{nil, {jsonl.Index(path)}} {
+		f, err := jsonl.Open(t.Context(), fstest.MapFS{"x": old}, "x", line, options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, data := range []string{"aabb\nccc\n", "a\nb\nbccc\n", "a\nbbccc\n\n", "a\nb"} {
+			old.Data = []byte(data)
+			_, err := dataset.At(t.Context(), f, 1)
+			if err == nil || !strings.Contains(err.Error(), "the file has changed") && !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("change %d: %v", i, err)
+			}
+		}
+		old.Data = []byte("a\nbb\nccc\n")
+	}
+	f, err := open(t, "a\nb\n", line, jsonl.Index(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, "c\n", line, jsonl.Index(path)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Open()
+	if want := "jsonl: read x: index " + path + ": it was made anew, of a file with another size or time"; fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A server may promise any size.
+func TestAFileThatNoDiskHoldsIsAnError(t *testing.T) {
+	hostile.Bounded(t, 0, 0, func() {
+		_, err := jsonl.Open(t.Context(), vast{fstest.MapFS{"x": {}}}, "x", line)
+		if got, want := fmt.Sprint(err), "jsonl: read x: file of 4611686018427387904 bytes: want at most 17592186044416"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
+// A vast file system has files of 2⁶² bytes.
+type vast struct{ fs.FS }
+
+func (v vast) Open(name string) (fs.File, error) {
+	f, err := v.FS.Open(name)
+	return vastFile{f}, err
+}
+
+type vastFile struct{ fs.File }
+
+func (f vastFile) ReadAt(p []byte, _ int64) (int, error) { return len(p), nil }
+
+func (f vastFile) Stat() (fs.FileInfo, error) {
+	info, err := f.File.Stat()
+	return vastInfo{info}, err
+}
+
+type vastInfo struct{ fs.FileInfo }
+
+func (vastInfo) Size() int64 { return 1 << 62 }
 
 func TestKeysBecomeFields(t *testing.T) {
 	columns := []jsonl.Column{jsonl.Scalar[int64]("id", "id"), jsonl.Text("text", "t"), jsonl.Scalar[float32]("score", "s"), jsonl.Scalar[bool]("ok", "ok"), jsonl.Line("line")}

@@ -36,15 +36,11 @@ func OpenNpz(fsys fs.FS, file string, members []string, options ...Option) (data
 }
 
 func openNpz(fsys fs.FS, file string, members []string, limit *int64) (dataset.Dataset, error) {
-	f, size, err := files.Open(fsys, file)
+	f, at, size, err := files.OpenAt(fsys, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	at, err := files.ReaderAt(f)
-	if err != nil {
-		return nil, err
-	}
 	z, err := zip.NewReader(at, size)
 	if err != nil {
 		return nil, files.Cause(err)

@@ -3,6 +3,7 @@ package objects_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,11 +14,13 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/dataset/jsonl"
 	"github.com/penstock-go/penstock/dataset/masks"
 	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/prefetch"
 	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/dataset/tokens"
 	"github.com/penstock-go/penstock/dataset/voc"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -103,6 +106,15 @@ func TestFormatsReadWhatTheyForesee(t *testing.T) {
 		}
 	}
 	annotate(t, dir)
+	write("lines", func(f *bytes.Buffer) error { f.WriteString("aa\nb\n\nccc\n"); return nil })
+	w, err := tokens.Create(t.Context(), dir+"/texts", dataset.Uint16, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Append(4, []int32{1, 2, 3}, []int32{4, 5}, nil, []int32{6, 7, 8, 9}), w.Finish()); err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{"texts.bin 0+6", "texts.bin 10+8", "texts.bin 6+4"}
 	list := func(n int, format string, args func(i int) []any) (reads []string) {
 		for i := range n {
 			reads = append(reads, fmt.Sprintf(format, args(i)...))
@@ -145,6 +157,28 @@ func TestFormatsReadWhatTheyForesee(t *testing.T) {
 			pairs := []masks.Pair{{Image: "JPEGImages/1.jpg", Mask: "SegmentationClass/2.png"}}
 			return masks.Pairs(f, files.In(t.Context(), f), pairs)
 		}, []string{"JPEGImages/1.jpg 0+11", "SegmentationClass/2.png 0+22"}},
+		{"jsonl.Open", "line", func(f fs.FS) (dataset.Dataset, error) {
+			return jsonl.Open(t.Context(), f, "lines", []jsonl.Column{jsonl.Line("line")})
+		}, []string{"lines 0+3", "lines 2+3", "lines 4+2", "lines 5+5"}}, // with the end of the line before
+		{"tokens.Open", "tokens", func(f fs.FS) (dataset.Dataset, error) { return tokens.Open(f, "texts.idx") }, texts},
+		{"tokens.Pack", "input_ids", func(f fs.FS) (dataset.Dataset, error) {
+			file, err := tokens.Open(f, "texts.idx")
+			if err != nil {
+				return nil, err
+			}
+			lengths, err := file.Lengths(t.Context())
+			if err != nil {
+				return nil, err
+			}
+			return tokens.Pack(file, lengths, 4, tokens.Wrap)
+		}, texts},
+		{"tokens.File.Rows", "tokens", func(f fs.FS) (dataset.Dataset, error) {
+			file, err := tokens.Open(f, "texts.bin", tokens.Raw(dataset.Uint16))
+			if err != nil {
+				return nil, err
+			}
+			return file.Rows(5, 4)
+		}, []string{"texts.bin 0+10", "texts.bin 8+10"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &noting{Store: objects.Folder(dir)}

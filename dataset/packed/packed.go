@@ -127,15 +127,11 @@ func (p *File) measure() error {
 
 // trailer reads the file's size and its trailer, or nil if it has none.
 func (p *File) trailer() (*trailer, error) {
-	f, size, err := files.Open(p.fsys, p.name)
+	f, at, size, err := files.OpenAt(p.fsys, p.name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	at, err := files.ReaderAt(f)
-	if err != nil {
-		return nil, err
-	}
 	p.size = size
 	return readTrailer(at, size)
 }
@@ -187,23 +183,11 @@ const atOnce = 64 << 20
 // Open opens the file and makes a Reader of it, which holds the file open until
 // it is closed.
 func (p *File) Open() (dataset.Reader, error) {
-	f, at, err := p.open()
+	f, at, _, err := files.OpenAt(p.fsys, p.name)
 	if err != nil {
 		return nil, fmt.Errorf("packed: read %s: %w", p.name, err)
 	}
 	return &reader{File: p, file: f, at: at, far: files.IsFar(at)}, nil
-}
-
-func (p *File) open() (fs.File, io.ReaderAt, error) {
-	f, _, err := files.Open(p.fsys, p.name)
-	if err != nil {
-		return nil, nil, err
-	}
-	at, err := files.ReaderAt(f)
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, at, nil
 }
 
 // castagnoli is the table of CRC-32C, which processors compute in hardware.

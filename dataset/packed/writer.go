@@ -3,14 +3,11 @@ package packed
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/journal"
 )
 
@@ -24,13 +21,11 @@ import (
 // indices, but some may be left out. Only one Writer at a time may write a
 // path, and only one goroutine at a time may use it.
 type Writer struct {
-	path     string
-	config   config
-	trailer  *trailer // of the samples in the log
-	log      *journal.Log
-	next     int   // in the source
-	err      error // of writing, after which nothing more is written
-	finished bool
+	path    string
+	config  config
+	trailer *trailer // of the samples in the log
+	file    *journal.Writing
+	next    int // in the source
 }
 
 // Create begins the file at path, or continues it. To continue, it reads the
@@ -46,11 +41,11 @@ func Create(ctx context.Context, path string, spec dataset.Spec, options ...Opti
 	}
 	empty, err := p.trailer.encode()
 	if err != nil {
-		return nil, p.wrote(err)
+		return nil, fmt.Errorf("packed: write %s: %w", path, err)
 	}
-	p.log, err = journal.Open(ctx, path, fmt.Sprintf("packed 2 %x", sha256.Sum256(empty)), nil, p.restore)
+	p.file, err = journal.Begin(ctx, "packed", path, path, fmt.Sprintf("packed 2 %x", sha256.Sum256(empty)), nil, p.restore)
 	if err != nil {
-		return nil, p.wrote(err)
+		return nil, err
 	}
 	return p, nil
 }
@@ -95,15 +90,6 @@ func (p *Writer) added(index int, sum uint32) {
 	p.next = index + 1
 }
 
-// wrote adds the name of the file to an error.
-func (p *Writer) wrote(err error) error {
-	name := p.path
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		name = e.Path
-	}
-	return fmt.Errorf("packed: write %s: %w", name, files.Cause(err))
-}
-
 // Next is the index after that of the last sample that was appended.
 func (p *Writer) Next() int { return p.next }
 
@@ -115,12 +101,12 @@ func (p *Writer) Len() int { return len(p.trailer.sums) }
 // which must increase. When it returns, the samples survive a kill of the program,
 // but not a crash of the machine.
 func (p *Writer) AppendBatch(indices []int, b dataset.Batch) error {
-	if p.err != nil {
-		return p.err
+	if err := p.file.Err(); err != nil {
+		return err
 	}
 	spec := p.trailer.spec
 	if has := b.Spec(); has.String() != spec.String() {
-		return fmt.Errorf("packed: write %s: batch of %v, want %v", p.path, has, spec)
+		return p.file.Wrap(fmt.Errorf("batch of %v, want %v", has, spec))
 	}
 	rows, err := journal.Rows(b, spec, len(indices))
 	last := p.next - 1
@@ -131,12 +117,9 @@ func (p *Writer) AppendBatch(indices []int, b dataset.Batch) error {
 		last = i
 	}
 	if err != nil {
-		return fmt.Errorf("packed: write %s: %w", p.path, err)
+		return p.file.Wrap(err)
 	}
-	if err := p.append(indices, rows); err != nil {
-		p.err = p.wrote(err)
-	}
-	return p.err
+	return p.file.Do(func() error { return p.append(indices, rows) })
 }
 
 func (p *Writer) append(indices []int, rows []func(row int) []byte) error {
@@ -149,47 +132,29 @@ func (p *Writer) append(indices []int, rows []func(row int) []byte) error {
 				p.trailer.layout.add(len(bytes))
 				sizes = strconv.AppendInt(append(sizes, ' '), int64(len(bytes)), 10)
 			}
-			if _, err := p.log.Write(bytes); err != nil {
+			if _, err := p.file.Log.Write(bytes); err != nil {
 				return err
 			}
 		}
-		p.added(index, p.log.Note("%d%s", index, sizes))
+		p.added(index, p.file.Log.Note("%d%s", index, sizes))
 	}
-	return p.log.Flush()
+	return p.file.Log.Flush()
 }
 
 // Finish completes the file, gives it its name and closes the Writer.
 func (p *Writer) Finish() error {
-	if p.err != nil {
-		return p.err
-	}
-	end, err := p.trailer.encode()
-	if err == nil {
-		_, err = p.log.Write(end)
-	}
-	if err == nil {
-		err = p.log.Finish(p.path)
-	}
-	if err != nil {
-		p.err = p.wrote(err)
-		return errors.Join(p.err, p.log.Close())
-	}
-	p.finished = true
-	p.err = fmt.Errorf("packed: write %s: finished", p.path)
-	return nil
+	return p.file.Finish(func() error {
+		end, err := p.trailer.encode()
+		if err != nil {
+			return err
+		}
+		if _, err := p.file.Log.Write(end); err != nil {
+			return err
+		}
+		return p.file.Log.Finish(p.path)
+	})
 }
 
 // Close closes the files. If the Writer is not finished, the next one
 // continues. Close after Finish does nothing.
-func (p *Writer) Close() error {
-	if p.finished {
-		return nil
-	}
-	if p.err == nil {
-		p.err = fmt.Errorf("packed: write %s: closed", p.path)
-	}
-	if err := p.log.Close(); err != nil {
-		return p.wrote(err)
-	}
-	return nil
-}
+func (p *Writer) Close() error { return p.file.Close() }

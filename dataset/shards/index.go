@@ -10,7 +10,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
@@ -122,7 +121,7 @@ func (x *Index) add(s *shardfmt.Shard) error {
 		case !byFormat && len(b.More)+len(b.Meta) > 0:
 			return fmt.Errorf("block %d: more ranges of a shard that is not compressed by its format", k)
 		case !byFormat && !fits(b, limit):
-			return fmt.Errorf("block %d: %d samples, %d bytes that are %d in memory: %w", k, b.Rows, b.Len, b.Size, errTooLarge)
+			return fmt.Errorf("block %d: %d samples, %d bytes that are %d in memory: %w", k, b.Rows, b.Len, b.Size, shardfmt.ErrTooLarge)
 		case s.Compression == shardfmt.Gzip || s.Compression == shardfmt.Zstd:
 			if most, err := unpackedLimit(b.Len, limit); b.Size > most {
 				return fmt.Errorf("block %d: %w", k, err)
@@ -251,18 +250,14 @@ func OpenSaved(ctx context.Context, s objects.Store, f Format, names []string, f
 	return Open(s, index, fields, options...)
 }
 
-// save writes the index to a file, which appears as a whole.
+// save writes the index to a file.
 func (x *Index) save(file string) error {
-	part, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part")
+	err := files.WriteWhole(file, func(w io.Writer) error {
+		_, err := x.WriteTo(w)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("shards: write index: %w", err)
-	}
-	_, err = x.WriteTo(part)
-	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
-		err = os.Rename(part.Name(), file)
-	}
-	if err != nil {
-		return fmt.Errorf("shards: write index: %w", errors.Join(err, os.Remove(part.Name())))
 	}
 	return nil
 }

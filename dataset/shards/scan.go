@@ -393,8 +393,6 @@ func limitOf(f Format) int64 {
 // mostBlock is how many bytes can be addressed, less by how much more their memory is.
 const mostBlock = math.MaxInt - 2*more
 
-var errTooLarge = errors.New("it takes more memory than the option MaxBlockBytes allows")
-
 // fits reports whether a block takes no more memory than that.
 func fits(b *shardfmt.Block, limit int64) bool {
 	const place = 16 // bytes of a Row
@@ -414,7 +412,7 @@ const (
 // error of one that has more.
 func unpackedLimit(packed, limit int64) (int64, error) {
 	if packed >= (limit-mostBase)/mostRatio {
-		return limit, errTooLarge
+		return limit, shardfmt.ErrTooLarge
 	}
 	return mostBase + mostRatio*packed, fmt.Errorf("%w: %d bytes that are more than %d times as many after decompression", budget.ErrExceeded, packed, mostRatio)
 }

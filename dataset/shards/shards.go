@@ -26,7 +26,8 @@
 // decompression is an error.
 //
 // [WriteTar] and [CreateTar] write the samples of any dataset as shards for [WebDataset].
-// Package shards/parquet, a module of its own, is a [Format] for Parquet files.
+// Packages shards/parquet and shards/arrow, modules of their own, have a [Format] for Parquet files and one for the Arrow files
+// of Hugging Face.
 //
 // # Errors
 //

@@ -38,12 +38,10 @@ type TarWriter struct {
 	config   tarConfig
 	sample   tarSample
 	name     files.Pattern
-	log      *journal.Log // the samples of the shard that is being written
-	finished []string     // notes about the shards that are complete: "shard <next> <bytes>"
-	begun    bool         // whether all complete shards are known: notes are about samples from then on
-	next     int          // in the source
-	err      error        // of writing, after which nothing more is written
-	done     bool
+	file     *journal.Writing // of the samples of the shard that is being written
+	finished []string         // notes about the shards that are complete: "shard <next> <bytes>"
+	begun    bool             // whether all complete shards are known: notes are about samples from then on
+	next     int              // in the source
 }
 
 // noteEvery is how many bytes may be lost.
@@ -106,11 +104,12 @@ func CreateTar(ctx context.Context, path string, spec dataset.Spec, columns []Co
 		described = append(described, c.field.String(), c.extension)
 	}
 	text, err := json.Marshal([]any{spec.String(), described, c.limit})
-	if err == nil {
-		w.log, err = journal.Open(ctx, path, fmt.Sprintf("shards 3 %x", sha256.Sum256(text)), w.ready, w.restore)
-	}
 	if err != nil {
-		return nil, w.wrote(err)
+		return nil, fmt.Errorf("shards: write %s: %w", path, err)
+	}
+	w.file, err = journal.Begin(ctx, "shards", path, path, fmt.Sprintf("shards 3 %x", sha256.Sum256(text)), w.ready, w.restore)
+	if err != nil {
+		return nil, err
 	}
 	if w.next > 0 {
 		w.sample.last = c.keys(w.next - 1)
@@ -134,7 +133,7 @@ func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Co
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	if w.next > ds.Len() {
-		return w.wrote(fmt.Errorf("the journal has %d samples, the dataset %d", w.next, ds.Len()))
+		return w.file.Wrap(fmt.Errorf("the journal has %d samples, the dataset %d", w.next, ds.Len()))
 	}
 	r, err := ds.Open()
 	if err != nil {
@@ -149,7 +148,7 @@ func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Co
 		}
 		slots.Slot(slot).Draw().Reset(0, 0, int64(i))
 		if err := r.Place(ctx, i, slot); err != nil {
-			return w.wrote(fmt.Errorf("sample %d (%s): %w", i, dataset.Name(ds, i), err))
+			return w.file.Wrap(fmt.Errorf("sample %d (%s): %w", i, dataset.Name(ds, i), err))
 		}
 		for k, c := range w.sample.columns {
 			cells[k] = slot.Cell(w.spec.Index(c.field.Name)).Bytes()
@@ -178,11 +177,11 @@ func (w *TarWriter) Shards() int { return len(w.finished) }
 //	from.Draw = w.Next()
 //	for batch, err := range l.From(ctx, from, 1) {
 func (w *TarWriter) AppendBatch(indices []int, b dataset.Batch) error {
-	if w.err != nil {
-		return w.err
+	if err := w.file.Err(); err != nil {
+		return err
 	}
 	if b.Spec().String() != w.spec.String() {
-		return w.wrote(fmt.Errorf("a batch of %v, want %v", b.Spec(), w.spec))
+		return w.file.Wrap(fmt.Errorf("a batch of %v, want %v", b.Spec(), w.spec))
 	}
 	var fields []dataset.Field
 	for _, c := range w.sample.columns {
@@ -190,7 +189,7 @@ func (w *TarWriter) AppendBatch(indices []int, b dataset.Batch) error {
 	}
 	rows, err := journal.Rows(b, fields, len(indices))
 	if err != nil {
-		return w.wrote(err)
+		return w.file.Wrap(err)
 	}
 	cells := make([][]byte, len(rows))
 	for row, index := range indices {
@@ -201,54 +200,54 @@ func (w *TarWriter) AppendBatch(indices []int, b dataset.Batch) error {
 			return err
 		}
 	}
-	return w.note()
+	return w.file.Do(w.note)
 }
 
 // append writes a sample. cells has the value of every column.
 func (w *TarWriter) append(index int, cells [][]byte) error {
-	if w.err != nil {
-		return w.err
+	if err := w.file.Err(); err != nil {
+		return err
 	}
 	if index < w.next {
-		return w.wrote(fmt.Errorf("sample %d: indices must increase, the last one was %d", index, w.next-1))
+		return w.file.Wrap(fmt.Errorf("sample %d: indices must increase, the last one was %d", index, w.next-1))
 	}
 	data, err := w.sample.encode(index, cells)
 	if err != nil {
-		return w.wrote(fmt.Errorf("sample %d: %w", index, err))
+		return w.file.Wrap(fmt.Errorf("sample %d: %w", index, err))
 	}
-	if size := w.log.Size(); size > 0 && size+int64(len(data))+tarEnd > w.config.limit {
-		if err := w.finishShard(); err != nil {
-			w.err = w.wrote(err)
-			return w.err
+	return w.file.Do(func() error {
+		log := w.file.Log
+		if size := log.Size(); size > 0 && size+int64(len(data))+tarEnd > w.config.limit {
+			if err := w.finishShard(); err != nil {
+				return err
+			}
 		}
-	}
-	if _, err := w.log.Write(data); err != nil {
-		w.err = w.wrote(err)
-		return w.err
-	}
-	w.next = index + 1
-	if w.log.Pending() >= noteEvery {
-		return w.note()
-	}
-	return nil
+		if _, err := log.Write(data); err != nil {
+			return err
+		}
+		w.next = index + 1
+		if log.Pending() >= noteEvery {
+			return w.note()
+		}
+		return nil
+	})
 }
 
 // note makes what was appended survive a kill of the program.
 func (w *TarWriter) note() error {
-	if w.log.Pending() == 0 {
+	log := w.file.Log
+	if log.Pending() == 0 {
 		return nil
 	}
-	w.log.Note("%d", w.next)
-	if err := w.log.Flush(); err != nil {
-		w.err = w.wrote(err)
-	}
-	return w.err
+	log.Note("%d", w.next)
+	return log.Flush()
 }
 
 // finishShard completes the part and begins another one. The journal calls it a shard
 // before it has its name.
 func (w *TarWriter) finishShard() error {
-	part, err := w.log.Part()
+	log := w.file.Log
+	part, err := log.Part()
 	if err != nil {
 		return err
 	}
@@ -256,48 +255,33 @@ func (w *TarWriter) finishShard() error {
 	if err := errors.Join(err, part.Sync()); err != nil {
 		return err
 	}
-	size := w.log.Size() + tarEnd
-	w.finished = append(w.finished, fmt.Sprintf("shard %d %d", w.next, size))
-	return w.log.Restart(w.finished, func() error {
-		return os.Rename(w.path+".part", w.shardPath(len(w.finished)-1))
-	})
+	finished := append(w.finished, fmt.Sprintf("shard %d %d", w.next, log.Size()+tarEnd))
+	if err := log.Restart(finished, func() error { return os.Rename(w.path+".part", w.shardPath(len(w.finished))) }); err != nil {
+		return err
+	}
+	w.finished = finished
+	return nil
 }
 
 // Finish completes the last shard, removes the journal and closes the Writer.
 func (w *TarWriter) Finish() error {
-	if w.err != nil {
-		return w.err
-	}
-	var err error
-	if w.log.Size() > 0 {
-		err = w.finishShard()
-	}
-	if err == nil {
-		err = w.log.Remove()
-	}
-	if err != nil {
-		w.err = w.wrote(err)
-		return errors.Join(w.err, w.log.Close())
-	}
-	w.done = true
-	w.err = fmt.Errorf("shards: write %s: finished", w.path)
-	return nil
+	return w.file.Finish(func() error {
+		if w.file.Log.Size() > 0 {
+			if err := w.finishShard(); err != nil {
+				return err
+			}
+		}
+		return w.file.Log.Remove()
+	})
 }
 
 // Close closes the files. If the Writer is not finished, the next one continues.
 func (w *TarWriter) Close() error {
-	if w.done {
-		return nil
-	}
 	var err error
-	if w.err == nil {
-		err = w.note()
-		w.err = fmt.Errorf("shards: write %s: closed", w.path)
+	if w.file.Err() == nil {
+		err = w.file.Do(w.note)
 	}
-	if e := w.log.Close(); e != nil {
-		err = errors.Join(err, w.wrote(e))
-	}
-	return err
+	return errors.Join(err, w.file.Close())
 }
 
 // restore reads a note: "shard <next> <bytes>" of a complete shard, or "<next>" of some samples.
@@ -355,15 +339,6 @@ func (w *TarWriter) ready() error {
 }
 
 func (w *TarWriter) shardPath(k int) string { return w.name.Name(int64(k)) }
-
-// wrote adds the path to an error.
-func (w *TarWriter) wrote(err error) error {
-	name := w.path
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		name = e.Path
-	}
-	return fmt.Errorf("shards: write %s: %w", name, files.Cause(err))
-}
 
 // A Column says in which file of a sample a field is written: its name is the sample's key,
 // a dot, and the extension.

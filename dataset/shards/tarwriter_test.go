@@ -183,6 +183,39 @@ func TestBatchesAreWrittenAsSamples(t *testing.T) {
 	}
 }
 
+func TestAShardWithoutItsNameIsNotComplete(t *testing.T) {
+	dir := t.TempDir()
+	one := dataset.Spec{{Name: "label", Dtype: dataset.Int64}}
+	w, err := shards.CreateTar(t.Context(), dir+"/p-%03d.tar", one, []shards.Column{{"label", "cls"}}, shards.MaxShardBytes(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := os.MkdirAll(dir+"/p-000.tar/in-the-way", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ds := dataset.Func(2, one, func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Set(dst, 0, int64(i))
+		return nil
+	})
+	l, err := loader.New(ds, loader.BatchSize(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.AppendBatch([]int{0, 1}, b); err == nil || !strings.Contains(err.Error(), "p-000.tar") {
+			t.Errorf("got %v, want an error that names the shard", err)
+		}
+	}
+	if w.Shards() != 0 {
+		t.Errorf("%d shards are complete, want none", w.Shards())
+	}
+}
+
 func TestWrongShardsAreNotWritten(t *testing.T) {
 	spec := dataset.Spec{
 		{Name: "image", Dtype: dataset.Uint8, Ragged: true},

@@ -19,8 +19,8 @@ import (
 // A File is a dataset of documents of tokens, made by [Open]. Its only field is "tokens", ragged. [Pack] packs them, and
 // [File.Rows] has the same tokens as one stream.
 //
-// It takes no memory per document, unless every read is a request to a service: then it keeps those parts of an index that were
-// read, 12 bytes per document at most.
+// It keeps those parts of an index that were read, 12 bytes per document at most. If it has more than four million documents, and
+// a read is no request to a service, it keeps none of them, and takes no memory per document.
 type File struct {
 	fsys   fs.FS
 	spec   dataset.Spec
@@ -131,7 +131,7 @@ func (p *part) tokens(f *File) int64 { return (p.to - p.from) / int64(f.stored.S
 // Lengths reads how many tokens each document has, for [Pack]. It checks what the index says of every document, and reads no
 // tokens. A document of more than 2³¹-1 tokens is an error: see [File.Rows].
 func (f *File) Lengths(ctx context.Context) ([]int32, error) {
-	lengths := make([]int32, 0, f.Len())
+	lengths := make([]int32, 0, min(f.Len(), 1<<24)) // an index of which nothing was read may promise more
 	for k := range f.parts {
 		h, err := f.open(k)
 		if err == nil {
@@ -166,7 +166,7 @@ func (f *File) Foresee(future dataset.Future) (stop func()) {
 			one.Lock()
 			defer one.Unlock()
 			// Who reads the document will say what is wrong.
-			if h, from, to, err := r.place(ctx, i); err == nil && to-from <= atOnce {
+			if h, from, to, err := r.place(ctx, i); err == nil && from < to && to-from <= atOnce {
 				dst = append(dst, dataset.FilePart{Path: h.part.name, Off: from, Len: to - from})
 			}
 			return dst
@@ -246,7 +246,7 @@ func (r *reader) placeParts(ctx context.Context, i int, parts bool, dst dataset.
 		return 0, nil, fmt.Errorf("tokens: %w", err)
 	}
 	n := (to - from) / int64(r.stored.Size)
-	if n > math.MaxInt/int64(r.size) {
+	if n > math.MaxInt/int64(max(r.size, r.stored.Size)) {
 		return 0, nil, fmt.Errorf("tokens: document of %d tokens is more than memory can hold", n)
 	}
 	size := int(n) * r.size
@@ -290,12 +290,8 @@ func (r *reader) read(ctx context.Context, h *handle, from int64, dst []byte) er
 		r.raw = slices.Grow(r.raw[:0], stored)[:stored]
 		raw = r.raw
 	}
-	n, err := files.ReadAt(ctx, h.data, raw, from)
-	if n < len(raw) {
-		if err == nil || err == io.EOF {
-			err = fmt.Errorf("file ended at byte %d, want %d: %w", from+int64(n), from+int64(len(raw)), io.ErrUnexpectedEOF)
-		}
-		return fmt.Errorf("%s: %w", h.part.name, files.Cause(err))
+	if err := files.Fill(ctx, h.data, raw, from); err != nil {
+		return fmt.Errorf("%s: %w", h.part.name, err)
 	}
 	r.stored.Encode(raw) // which also decodes
 	if r.convert == nil {
@@ -342,6 +338,9 @@ func (f *File) Rows(length, stride int) (dataset.Dataset, error) {
 	if err == nil {
 		err = r.spec.Validate()
 	}
+	if err == nil && length > math.MaxInt/f.stored.Size {
+		err = fmt.Errorf("%d tokens of %v are more than memory can hold", length, f.stored.Dtype)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("tokens: Rows(%d, %d): %w", length, stride, err)
 	}
@@ -379,7 +378,7 @@ func (r *stream) Foresee(f dataset.Future) (stop func()) {
 		Len: r.Len(),
 		At: func(i int, dst []dataset.FilePart) []dataset.FilePart {
 			k, from := r.place(i)
-			return append(dst, dataset.FilePart{Path: r.parts[k].name, Off: from, Len: int64(r.length * r.stored.Size)})
+			return append(dst, dataset.FilePart{Path: r.parts[k].name, Off: from, Len: int64(r.length) * int64(r.stored.Size)})
 		},
 	})
 }

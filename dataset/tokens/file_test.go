@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -65,7 +66,7 @@ func values(t testing.TB, ds dataset.Dataset, i int) (v []int64) {
 // A farFS has files of which every read is a request to a service.
 type farFS struct {
 	fs.FS
-	reads *int
+	reads *atomic.Int64
 }
 
 type farFile struct {
@@ -83,14 +84,14 @@ func (f *farFile) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 func (f *farFile) ReadAtContext(_ context.Context, p []byte, offset int64) (int, error) {
-	*f.fsys.reads++
+	f.fsys.reads.Add(1)
 	return f.File.(io.ReaderAt).ReadAt(p, offset)
 }
 
 func TestFilesHaveTheDocumentsThatOtherLibrariesRead(t *testing.T) {
 	g, local := readGolden(t)
 	for name, want := range g.Documents {
-		for kind, fsys := range map[string]fs.FS{"local": local, "far": farFS{local, new(int)}, "seeking": datatest.SeekOnly{FS: local}} {
+		for kind, fsys := range map[string]fs.FS{"local": local, "far": farFS{local, new(atomic.Int64)}, "seeking": datatest.SeekOnly{FS: local}} {
 			for _, dt := range []dataset.Dtype{dataset.Int32, dataset.Int64} {
 				f := open(t, fsys, name, tokens.As(dt))
 				lengths, err := f.Lengths(t.Context())
@@ -222,7 +223,7 @@ func TestFarIndexesAreReadByThePage(t *testing.T) {
 	for i := range lengths {
 		lengths[i], offsets[i] = 1, int64(2*i)
 	}
-	reads := 0
+	var reads atomic.Int64
 	fsys := farFS{fstest.MapFS{"x.idx": {Data: megatronIndex(8, lengths, offsets, nil)}, "x.bin": {Data: make([]byte, 2*n)}}, &reads}
 	f := open(t, fsys, "x.idx")
 	r, slot := datatest.Open(t, f), dataset.NewSlot(f.Spec()...)
@@ -231,8 +232,64 @@ func TestFarIndexesAreReadByThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := 1 + 3*2 + n; reads != want {
-		t.Errorf("%d requests for a header, %d documents and their index, want %d", reads, n, want)
+	if want := int64(1 + 3*2 + n); reads.Load() != want {
+		t.Errorf("%d requests for a header, %d documents and their index, want %d", reads.Load(), n, want)
+	}
+}
+
+// A nearFS has local files, and counts the reads of an index.
+type nearFS struct {
+	fs.FS
+	reads *int
+}
+
+type nearFile struct {
+	fs.File
+	reads *int
+}
+
+func (f nearFS) Open(name string) (fs.File, error) {
+	file, err := f.FS.Open(name)
+	if !strings.HasSuffix(name, ".idx") {
+		return file, err
+	}
+	return &nearFile{file, f.reads}, err
+}
+
+func (f *nearFile) ReadAt(p []byte, offset int64) (int, error) {
+	*f.reads++
+	return f.File.(io.ReaderAt).ReadAt(p, offset)
+}
+
+// Of a local file pages of the index are kept, too, but not if there are more than four million documents.
+func TestIndexesOfLocalFilesAreKeptUnlessTheyAreLarge(t *testing.T) {
+	const page = 4096
+	lengths, offsets := make([]int32, 2*page), make([]int64, 2*page)
+	for i := range lengths {
+		lengths[i], offsets[i] = 1, int64(2*i)
+	}
+	head := megatronIndex(8, nil, nil, nil)
+	const many = 4<<20 + 1
+	binary.LittleEndian.PutUint64(head[18:], many)
+	for name, c := range map[string]struct {
+		fsys fs.FS
+		want int
+	}{
+		"some": {fstest.MapFS{"x.idx": {Data: megatronIndex(8, lengths, offsets, nil)}, "x.bin": {Data: make([]byte, 4*page)}}, 2 * 2},
+		"many": {hugeFS{"x.idx": {head, 34 + 12*many}, "x.bin": {nil, 0}}, 100 * 2},
+	} {
+		reads := 0
+		f := open(t, nearFS{c.fsys, &reads}, "x.idx")
+		r, slot := datatest.Open(t, f), dataset.NewSlot(f.Spec()...)
+		reads = 0
+		for k := range 100 {
+			if err := r.Place(t.Context(), k%2*page+k, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if reads != c.want {
+			t.Errorf("%s: %d reads of the index for 100 documents, want %d", name, reads, c.want)
+		}
 	}
 }
 
@@ -247,6 +304,47 @@ func TestHugeIndexesOpenWithoutReadingThem(t *testing.T) {
 			t.Errorf("%d documents", f.Len())
 		}
 	})
+}
+
+// What a size promises is no reason to take memory for it.
+func TestIndexesThatNoDiskHoldsAreRefused(t *testing.T) {
+	const n = 1 << 55
+	head := megatronIndex(8, nil, nil, nil)
+	binary.LittleEndian.PutUint64(head[18:], n)
+	hostile.Bounded(t, 0, 0, func() {
+		_, err := tokens.Open(hugeFS{"x.idx": {head, 34 + 12*n}, "x.bin": {nil, 0}}, "x.idx")
+		if got, want := fmt.Sprint(err), "tokens: read x.idx: byte 18: 36028797018963968 sequences are more than "; !strings.HasPrefix(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
+func TestLengthsTakeNoMemoryThatAnIndexOnlyPromises(t *testing.T) {
+	const n = 1 << 30
+	head := megatronIndex(8, nil, nil, nil)
+	binary.LittleEndian.PutUint64(head[18:], n)
+	f := open(t, hugeFS{"x.idx": {head, 34 + 12*n}, "x.bin": {nil, 0}}, "x.idx")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	hostile.Bounded(t, 0, 64<<20, func() {
+		if _, err := f.Lengths(ctx); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRowsAndDocumentsThatNoMemoryHolds(t *testing.T) {
+	if math.MaxInt > math.MaxInt32 {
+		t.Skip("for 32 bits")
+	}
+	f := open(t, hugeFS{"x": {nil, 1 << 31}}, "x", tokens.Raw(dataset.Int64))
+	_, document := dataset.At(t.Context(), f, 0)
+	_, rows := f.Rows(1<<28, 1)
+	for _, err := range []error{document, rows} {
+		if err == nil || !strings.Contains(err.Error(), "more than memory can hold") {
+			t.Error(err)
+		}
+	}
 }
 
 type hugeFS map[string]hugeFile

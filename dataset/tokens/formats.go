@@ -38,15 +38,11 @@ const head = 1024
 
 // describe finds the parts of a file.
 func (f *File) describe(name string, raw dataset.Dtype) error {
-	file, size, err := files.Open(f.fsys, name)
+	file, at, size, err := files.OpenAt(f.fsys, name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	at, err := files.ReaderAt(file)
-	if err != nil {
-		return err
-	}
 	if raw != 0 {
 		return f.alone(name, 0, size, encoding.Of(raw, false), raw.String())
 	}
@@ -109,8 +105,8 @@ func (f *File) megatron(name string, begin []byte, size int64) error {
 		return fmt.Errorf("byte 17: code %d of a dtype, want 1 to 5 or 8", begin[17])
 	case sequences > rest/12 || documents > rest/8 || rest != 12*sequences+8*documents && rest != 13*sequences+8*documents:
 		return fmt.Errorf("byte 18: %d sequences and %d ends of documents do not take the %d bytes after the header", sequences, documents, rest)
-	case sequences > math.MaxInt:
-		return fmt.Errorf("byte 18: %d sequences are more than %d", sequences, math.MaxInt)
+	case sequences > mostSequences:
+		return fmt.Errorf("byte 18: %d sequences are more than %d", sequences, mostSequences)
 	}
 	dt := megatronDtypes[begin[17]]
 	if err := f.store(encoding.Of(dt, false), dt.String()); err != nil {
@@ -127,8 +123,11 @@ func (f *File) megatron(name string, begin []byte, size int64) error {
 	return f.checkEnds(0)
 }
 
+// mostSequences is what an index of nearly a terabyte has. The places of its pages take 128 MiB.
+const mostSequences = min(1<<36, math.MaxInt)
+
 func pages(n int) []atomic.Pointer[page] {
-	return make([]atomic.Pointer[page], (n+pageDocuments-1)/pageDocuments)
+	return make([]atomic.Pointer[page], n/pageDocuments+1)
 }
 
 // checkEnds checks the first and the last document of a part.
@@ -183,7 +182,6 @@ type litdataIndex struct {
 		Compression *string  `json:"compression"`
 		Encryption  any      `json:"encryption"`
 		Format      []string `json:"data_format"`
-		Loader      string   `json:"item_loader"`
 	} `json:"config"`
 	Chunks litdataChunks `json:"chunks"`
 }
@@ -283,15 +281,11 @@ func (f *File) litdata(name string, at io.ReaderAt, size int64) error {
 
 // chunk describes a chunk, and compares its size with what index.json says.
 func (f *File) chunk(k int, name string, c *litdataChunk) error {
-	file, size, err := files.Open(f.fsys, name)
+	file, at, size, err := files.OpenAt(f.fsys, name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	at, err := files.ReaderAt(file)
-	if err != nil {
-		return err
-	}
 	var begin [4]byte
 	if err := files.ReadFull(at, begin[:], 0); err != nil {
 		return files.Cause(err)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -30,6 +31,7 @@ type page struct{ starts, lengths []byte }
 
 const (
 	pageDocuments = 1 << 12
+	keptDocuments = 4 << 20 // of a file whose pages are kept also if a read is no request: two system calls less per document
 	lengthWidth   = 4
 )
 
@@ -48,6 +50,7 @@ type handle struct {
 	data    io.ReaderAt
 	index   io.ReaderAt
 	far     bool
+	kept    bool     // whether pages of the index are kept
 	entry   [20]byte // of a document
 	closers []io.Closer
 }
@@ -69,6 +72,7 @@ func (f *File) open(k int) (*handle, error) {
 		return nil, err
 	}
 	h.far = files.IsFar(h.data)
+	h.kept = h.far || len(f.before) > 0 && f.Len() <= keptDocuments
 	switch p.index.name {
 	case "", p.name:
 		h.index = h.data
@@ -81,13 +85,9 @@ func (f *File) open(k int) (*handle, error) {
 }
 
 func (h *handle) add(fsys fs.FS, name string) (io.ReaderAt, error) {
-	f, _, err := files.Open(fsys, name)
+	f, at, _, err := files.OpenAt(fsys, name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	at, err := files.ReaderAt(f)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
 	h.closers = append(h.closers, f)
 	return at, nil
@@ -100,7 +100,7 @@ func (h *handle) document(ctx context.Context, i int) (from, to int64, err error
 		return h.part.from, h.part.to, nil
 	}
 	var e page
-	if h.far {
+	if h.kept {
 		first := i / pageDocuments * pageDocuments
 		p := x.pages[i/pageDocuments].Load()
 		if p == nil {
@@ -143,14 +143,10 @@ func (h *handle) entries(ctx context.Context, memory []byte, from, n int64) ([]b
 		memory = make([]byte, n)
 	}
 	memory = memory[:n]
-	got, err := files.ReadAt(ctx, h.index, memory, from)
-	if got == len(memory) {
-		return memory, nil
+	if err := files.Fill(ctx, h.index, memory, from); err != nil {
+		return nil, fmt.Errorf("%s: %w", h.part.index.name, err)
 	}
-	if err == nil || err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return nil, fmt.Errorf("%s: byte %d: %w", h.part.index.name, from+int64(got), files.Cause(err))
+	return memory, nil
 }
 
 // check compares the entry of document i, which e begins with, with the file of tokens.
@@ -260,7 +256,7 @@ func converterTo[D int32 | int64](stored dataset.Dtype) func(dst, raw []byte) in
 	case dataset.Int8:
 		return widen[D, int8]
 	case dataset.Uint16:
-		return widen[D, uint16]
+		return widen16[D]
 	case dataset.Int16:
 		return widen[D, int16]
 	case dataset.Int32:
@@ -279,6 +275,18 @@ func widen[D int32 | int64, S integer](dst, raw []byte) int {
 		to[i] = D(v)
 	}
 	return -1
+}
+
+// widen16 is widen[D, uint16], eight tokens at a time.
+func widen16[D int32 | int64](dst, raw []byte) int {
+	to := dense.Values[D](dst)
+	for bulk.LittleEndian() && len(raw) >= 16 {
+		a, b, t := binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint64(raw[8:]), to[:8:8]
+		t[0], t[1], t[2], t[3] = D(uint16(a)), D(uint16(a>>16)), D(uint16(a>>32)), D(a>>48)
+		t[4], t[5], t[6], t[7] = D(uint16(b)), D(uint16(b>>16)), D(uint16(b>>32)), D(b>>48)
+		to, raw = to[8:], raw[16:]
+	}
+	return widen[D, uint16](dense.Bytes(to), raw)
 }
 
 func narrow[D int32 | int64, S integer](dst, raw []byte) int {

@@ -1,5 +1,11 @@
 // Package tokens is for language models. [Open] reads files of token ids that Megatron, litdata, llm.c, nanoGPT and numpy write, and a
-// [Writer] writes those of Megatron. [Pack] packs documents into rows of one length.
+// [Writer] writes those of Megatron. [Pack] packs documents into rows of one length. [Mask] hides tokens, for masked language models.
+//
+// Documents that are not packed differ in length. loader.Padded pads them in the loop, to the longest of a batch, to a fixed length or to
+// a multiple; loader.Mask makes the attention mask; and sampler.ByTokens makes batches of as many tokens instead of as many documents.
+//
+// Documents that a stream gives, whose lengths are not known beforehand, are written by Writers, into one file after the other. Each
+// file can be packed while the next one is written. sampler.Mix draws from several files in given proportions.
 package tokens
 
 import (
@@ -11,6 +17,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -39,8 +46,8 @@ func (s Strategy) String() string {
 // A PackOption is an option of [Pack].
 type PackOption struct{ set func(*packed) }
 
-// Window is how many rows FirstFit keeps open, or how many documents BestFit sorts at a time. BestFit then is as good as
-// with all documents from some thousands on, and keeps their order roughly.
+// Window is how many rows FirstFit keeps open, or how many documents BestFit sorts at a time. With some thousands, BestFit leaves
+// hardly more room in rows than with all documents, and keeps their order roughly.
 func Window(n int) PackOption {
 	return PackOption{func(p *packed) { p.window = n; p.windowed = true }}
 }
@@ -48,8 +55,10 @@ func Window(n int) PackOption {
 // Order sets the order of the documents, such as sampler.Shuffle(n, seed). The default is sampler.Sequential.
 func Order(s sampler.Sampler) PackOption { return PackOption{func(p *packed) { p.order = s }} }
 
+const maxPasses = 1 << 16 // whose orders are kept
+
 // Passes packs so many epochs of the order, one after the other: with [Wrap], a row may end one epoch and begin the next.
-// The default is 1. All are planned at once, and are one epoch of a loader.
+// The default is 1, and 65,536 the most. All are planned at once, and are one epoch of a loader.
 func Passes(n int) PackOption { return PackOption{func(p *packed) { p.passes = n }} }
 
 // Truncate drops what FirstFit and BestFit would have to split off: all tokens of a document from the length of a row on.
@@ -81,7 +90,7 @@ const ignored = -100
 
 // Pack makes a dataset of rows of length tokens, for models that read a number of documents at once. ds has documents: its
 // only field is ragged, int32 or int64, and may be what [Open] makes or any other dataset. lengths has the number of tokens of
-// every document. Each token of a document is in one row, once per pass.
+// every document. Each token of a document is in one row, once per pass, but for what [Truncate] and [FillInTheMiddle] cut off.
 //
 // The fields of a row have the documents' dtype and the shape (length), but for the last two:
 //
@@ -93,7 +102,8 @@ const ignored = -100
 //   - sequence_lengths: int32, ragged: how many tokens each document has in the row, and the padding in the end. See [CuSeqlens].
 //
 // Rows depend on the lengths and the options alone, so any number of workers and ranks gets the same ones, and a loader resumes at any of
-// them. The plan takes at most 8 bytes per document, and 4 per row with BestFit. It is made by Pack, in some seconds for 10⁸ documents.
+// them. Pack keeps lengths, which must not change. Its plan takes at most 9 bytes per document and pass. To make it takes some seconds for
+// 10⁸ documents, up to three times this memory and, with BestFit, 16 bytes per token of a row.
 //
 // A reader that is a [dataset.PartReader] reads only the parts that it needs of a document.
 func Pack(ds dataset.Dataset, lengths []int32, length int, strategy Strategy, options ...PackOption) (dataset.Dataset, error) {
@@ -127,6 +137,7 @@ type packed struct {
 	order                               sampler.Sampler
 	passes, window, pad                 int
 	windowed, truncate, shifted, joined bool
+	middle                              *filling
 
 	megatron bool
 	samples  int
@@ -160,21 +171,22 @@ func (p *packed) check() error {
 	if n != len(p.lengths) {
 		wrong("%d lengths of %d documents", len(p.lengths), n)
 	}
+	total := int64(0)
 	for i, l := range p.lengths {
 		if l < 0 {
 			wrong("document %d: length %d", i, l)
 			break
 		}
+		total += int64(l)
 	}
 	if p.length < 1 || p.length > 1<<30 {
 		wrong("rows of %d tokens: want 1 to 2³⁰", p.length)
 	}
-	if p.passes < 1 {
-		wrong("%d passes: want 1 or more", p.passes)
+	if p.passes < 1 || p.passes > maxPasses {
+		wrong("%d passes: want 1 to %d", p.passes, maxPasses)
 	}
-	total := 0
-	for _, l := range p.lengths {
-		total += int(l)
+	if len(spec) == 1 && spec[0].Dtype == dataset.Int32 && int64(p.pad) != int64(int32(p.pad)) {
+		wrong("Pad(%d): want an int32, as the documents have", p.pad)
 	}
 	switch {
 	case p.megatron && (p.strategy != Wrap || p.order != nil || p.passes > 1):
@@ -189,6 +201,9 @@ func (p *packed) check() error {
 		wrong("Wrap has no Window and no Truncate")
 	case p.windowed && p.window < 1:
 		wrong("a window of %d: want 1 or more", p.window)
+	}
+	if p.middle != nil {
+		p.middle.check(wrong)
 	}
 	for k := range p.of {
 		p.of[k] = -1
@@ -222,8 +237,9 @@ func (p *packed) makePlan() error {
 		p.spec = append(p.spec, f)
 	}
 	if p.megatron {
-		p.plan = newMegatron(p.lengths, p.length, p.samples, p.seed)
-		return nil
+		var err error
+		p.plan, err = newMegatron(p.lengths, p.length, p.samples, p.seed)
+		return err
 	}
 	order := p.order
 	if order == nil {
@@ -320,6 +336,8 @@ type packReader struct {
 	ends   []int  // where each document ends in the row
 	size   int    // of a token in bytes
 	row    []byte // the tokens of a row, with the one that follows
+	filled []byte // those after FillInTheMiddle
+	count  []byte // tokens 0, 1, 2 and so on, as many as a row has
 }
 
 func (r *packReader) Place(ctx context.Context, k int, dst dataset.Slot) error {
@@ -366,14 +384,14 @@ func (r *packReader) read(ctx context.Context, c piece, to []byte, dst dataset.S
 		copy(to, whole[c.from*r.size:])
 		return nil
 	}
-	if got, err := parts.ReadAt(to, int64(c.from)*int64(r.size)); got < len(to) {
-		return err
-	}
-	return nil
+	return files.ReadFull(parts, to, int64(c.from)*int64(r.size))
 }
 
 // fill writes the fields of a row.
 func fill[T int32 | int64](r *packReader, dst dataset.Slot) {
+	if r.middle != nil {
+		fillIn[T](r, dst.Rand())
+	}
 	tokens := dense.Values[T](r.row)
 	row := func(f int) []T {
 		if r.of[f] < 0 {
@@ -396,15 +414,12 @@ func fill[T int32 | int64](r *packReader, dst dataset.Slot) {
 		r.labelled(func(from, to, _ int) { fillWith(mask[from:to], 1) })
 	}
 	if ids := row(positionIDs); len(ids) > 0 {
-		clear(ids)
-		r.segments(func(_, from, to int) {
-			for i := range ids[from:to] {
-				ids[from+i] = T(i)
-			}
-		})
+		clear(ids[used:])
+		count := ramp[T](r)
+		r.segments(func(_, from, to int) { copy(ids[from:to], count) })
 	}
 	if ids := row(segmentIDs); len(ids) > 0 {
-		clear(ids)
+		clear(ids[used:])
 		r.segments(func(k, from, to int) { fillWith(ids[from:to], T(k+1)) })
 	}
 	if f := r.of[sequenceLengths]; f >= 0 {
@@ -459,9 +474,24 @@ func (r *packReader) labelled(do func(from, to, shift int)) {
 	}
 }
 
+// ramp is 0, 1, 2 and so on, which copies faster than it is counted.
+func ramp[T int32 | int64](r *packReader) []T {
+	if r.count == nil {
+		r.count = make([]byte, r.length*r.size)
+		for i := range r.length {
+			dense.Values[T](r.count)[i] = T(i)
+		}
+	}
+	return dense.Values[T](r.count)
+}
+
+// fillWith doubles what is filled, because copies are faster than a loop over values.
 func fillWith[T any](values []T, v T) {
-	for i := range values {
+	for i := range values[:min(len(values), 16)] {
 		values[i] = v
+	}
+	for n := 16; n < len(values); n *= 2 {
+		copy(values[n:], values[:n])
 	}
 }
 

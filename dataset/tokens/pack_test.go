@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -168,7 +169,8 @@ func TestMistakesOfPackAreFoundAtOnce(t *testing.T) {
 		"1 lengths of 2 documents":             packError(documents(lengths), lengths[:1], 4, Wrap),
 		"document 1: length -1":                packError(documents(lengths), []int32{3, -1}, 4, Wrap),
 		"rows of 0 tokens: want 1 to 2³⁰":      packError(documents(lengths), lengths, 0, Wrap),
-		"0 passes: want 1 or more":             packError(documents(lengths), lengths, 4, Wrap, Passes(0)),
+		"0 passes: want 1 to 65536":            packError(documents(lengths), lengths, 4, Wrap, Passes(0)),
+		"65537 passes: want 1 to 65536":        packError(documents(nil), nil, 4, Wrap, Passes(65537)),
 		"Strategy(9): want Wrap, FirstFit or ": packError(documents(lengths), lengths, 4, Strategy(9)),
 		"Wrap has no Window and no Truncate":   packError(documents(lengths), lengths, 4, Wrap, Truncate()),
 		"a window of 0: want 1 or more":        packError(documents(lengths), lengths, 4, BestFit, Window(0)),
@@ -180,6 +182,23 @@ func TestMistakesOfPackAreFoundAtOnce(t *testing.T) {
 	} {
 		want = strings.Replace(want, `field "input" twice`, `field "input_ids" twice`, 1)
 		if err == nil || !strings.HasPrefix(err.Error(), "tokens: Pack: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestArgumentsThatAreTooLarge(t *testing.T) {
+	lengths := []int32{3, 2}
+	large := func(n int64) int { return int(n) }
+	cases := map[string]error{
+		"2147483647 samples of Megatron take 2147483647 rows and 461168601627990426 passes over 2 documents": packError(documents(lengths), lengths, 1<<30, Wrap, Megatron(math.MaxInt32, 1)),
+	}
+	if math.MaxInt > math.MaxInt32 {
+		cases["Pad(2147483648): want an int32"] = packError(documents(lengths), lengths, 4, Wrap, Pad(large(1<<31)))
+		cases["9223372036854775807 samples of Megatron: want less than 2³²"] = packError(documents(lengths), lengths, 1<<30, Wrap, Megatron(math.MaxInt, 1))
+	}
+	for want, err := range cases {
+		if err == nil || !strings.HasPrefix(err.Error(), "tokens: Pack: "+want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -331,4 +350,31 @@ func (sharedReader) Close() error                                   { return nil
 func (sharedReader) Place(context.Context, int, dataset.Slot) error { return errors.New("whole") }
 func (r sharedReader) PlaceParts(_ context.Context, i, _ int, _ dataset.Slot) (int, io.ReaderAt, error) {
 	return 4 * []int{300, 20, 400}[i], r.memory, nil
+}
+
+func TestTokensOf16BitsAreWidened(t *testing.T) {
+	for n := range 70 {
+		raw := make([]byte, 2*n)
+		for i := range raw {
+			raw[i] = byte(37*i + 200)
+		}
+		want := make([]int64, n)
+		for i, v := range dense.Values[uint16](raw) {
+			want[i] = int64(v)
+		}
+		apart32, apart64 := make([]int32, n), make([]int64, n)
+		widen16[int32](dense.Bytes(apart32), raw)
+		widen16[int64](dense.Bytes(apart64), raw)
+		within32, within64 := make([]int32, n), make([]int64, n)
+		b32, b64 := dense.Bytes(within32), dense.Bytes(within64)
+		copy(b32[len(b32)/2:], raw)
+		copy(b64[len(b64)/4*3:], raw)
+		widen16[int32](b32, b32[len(b32)/2:])
+		widen16[int64](b64, b64[len(b64)/4*3:])
+		for i, v := range want {
+			if int64(apart32[i]) != v || int64(within32[i]) != v || apart64[i] != v || within64[i] != v {
+				t.Fatalf("token %d of %d: got %d, %d, %d and %d, want %d", i, n, apart32[i], within32[i], apart64[i], within64[i], v)
+			}
+		}
+	}
 }

@@ -1,9 +1,11 @@
 package tokens
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sort"
 
 	"github.com/penstock-go/penstock/internal/fit"
@@ -65,10 +67,11 @@ func (p passes) each(documents int, do func(place, document int)) error {
 	return nil
 }
 
-// every is how many documents lie between two of the sums that a plan keeps, so that these take little memory.
-const every = 64
+// every is how many documents lie between two of the sums that a plan keeps, so that these take little memory. On average half as many
+// lengths are looked up for a row.
+const every = 16
 
-// sums are how many units the documents before each place of an order have together, for every 64th place.
+// sums are how many units the documents before each place of an order have together, for every 16th place.
 type sums struct {
 	order  passes
 	units  func(document int) int
@@ -273,7 +276,9 @@ func (f *fitted) bestFit(rests []uint32, window int) {
 		rows.Reset()
 		last = last[:0]
 		for _, k := range longestFirst(rests, begin, min(begin+window, len(rests)), f.row) {
-			if row := rows.Put(int(rests[k])); row == len(last) {
+			row, space := rows.Take(int(rests[k]))
+			rows.Give(row, space-int(rests[k]))
+			if row == len(last) {
 				f.first, last = append(f.first, k), append(last, k)
 			} else {
 				f.next[last[row]], last[row] = k, k
@@ -284,6 +289,16 @@ func (f *fitted) bestFit(rests []uint32, window int) {
 
 // longestFirst sorts the places from begin to end-1. Those without tokens are left out.
 func longestFirst(rests []uint32, begin, end, longest int) []uint32 {
+	if end-begin < longest { // to count how many have each length takes longer
+		var sorted []uint32
+		for k, n := range rests[begin:end] {
+			if n > 0 {
+				sorted = append(sorted, uint32(begin+k))
+			}
+		}
+		slices.SortFunc(sorted, func(a, b uint32) int { return cmp.Or(cmp.Compare(rests[b], rests[a]), cmp.Compare(a, b)) })
+		return sorted
+	}
 	at := make([]int, longest+1) // where the next place of a length goes
 	for _, n := range rests[begin:end] {
 		at[n]++

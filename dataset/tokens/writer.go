@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/journal"
 	"github.com/penstock-go/penstock/internal/private"
 )
@@ -27,13 +26,11 @@ import (
 type Writer struct {
 	path    string
 	dtype   dataset.Dtype
-	log     *journal.Log
+	file    *journal.Writing
 	lengths []int32
 	next    int
 	bytes   []byte
 	note    []byte
-	err     error // of writing, after which nothing more is written
-	done    bool
 }
 
 // Create begins the files of a path, which has no extension, or continues them. dt is the dtype of the stored tokens: uint16 is enough
@@ -49,8 +46,8 @@ func Create(ctx context.Context, path string, dt dataset.Dtype, origin string) (
 	}
 	var err error
 	head := fmt.Sprintf("tokens 1 %x", sha256.Sum256([]byte(dt.String()+"\n"+origin)))
-	if w.log, err = journal.Open(ctx, path+".bin", head, nil, w.restore); err != nil {
-		return nil, w.wrote(err)
+	if w.file, err = journal.Begin(ctx, "tokens", path, path+".bin", head, nil, w.restore); err != nil {
+		return nil, err
 	}
 	return w, nil
 }
@@ -90,15 +87,6 @@ func (w *Writer) restore(n journal.Note) bool {
 	return true
 }
 
-// wrote adds the name of the file to an error.
-func (w *Writer) wrote(err error) error {
-	name := w.path
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		name = e.Path
-	}
-	return fmt.Errorf("tokens: write %s: %w", name, files.Cause(err))
-}
-
 // Next is where in the source to continue: what the last Append was told, or 0.
 func (w *Writer) Next() int { return w.next }
 
@@ -112,16 +100,13 @@ const maxDocuments = 5000
 // line. It must not decrease. When Append returns, the documents survive a kill of the program, but not a crash of the machine.
 // A token that the dtype has no place for is an error, and nothing is written.
 func (w *Writer) Append(next int, documents ...[]int32) error {
-	if w.err != nil {
-		return w.err
+	if err := w.file.Err(); err != nil {
+		return err
 	}
 	if err := w.check(next, documents); err != nil {
-		return fmt.Errorf("tokens: write %s: %w", w.path, err)
+		return w.file.Wrap(err)
 	}
-	if err := w.append(next, documents); err != nil {
-		w.err = w.wrote(err)
-	}
-	return w.err
+	return w.file.Do(func() error { return w.append(next, documents) })
 }
 
 func (w *Writer) check(next int, documents [][]int32) error {
@@ -172,34 +157,27 @@ func (w *Writer) append(next int, documents [][]int32) error {
 				w.bytes = binary.LittleEndian.AppendUint64(w.bytes, uint64(v))
 			}
 		}
-		if _, err := w.log.Write(w.bytes); err != nil {
+		if _, err := w.file.Log.Write(w.bytes); err != nil {
 			return err
 		}
 		w.lengths = append(w.lengths, int32(len(d)))
 	}
 	w.next = next
-	w.log.Note("%s", w.note)
-	return w.log.Flush()
+	w.file.Log.Note("%s", w.note)
+	return w.file.Log.Flush()
 }
 
 // Finish writes the index, gives the files their names and closes the Writer. Every document is one sequence of Megatron's index.
 func (w *Writer) Finish() error {
-	if w.err != nil {
-		return w.err
-	}
-	err := w.index(w.path + ".idx.part")
-	if err == nil {
-		if err = os.Rename(w.path+".idx.part", w.path+".idx"); err == nil {
-			err = w.log.Finish(w.path + ".bin") // from here on, nothing is continued
+	return w.file.Finish(func() error {
+		if err := w.index(w.path + ".idx.part"); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		w.err = w.wrote(err)
-		return errors.Join(w.err, w.log.Close())
-	}
-	w.done = true
-	w.err = fmt.Errorf("tokens: write %s: finished", w.path)
-	return nil
+		if err := os.Rename(w.path+".idx.part", w.path+".idx"); err != nil {
+			return err
+		}
+		return w.file.Log.Finish(w.path + ".bin") // from here on, nothing is continued
+	})
 }
 
 // index writes the .idx file.
@@ -238,15 +216,4 @@ func (w *Writer) index(name string) error {
 }
 
 // Close closes the files. If the Writer is not finished, the next one continues. Close after Finish does nothing.
-func (w *Writer) Close() error {
-	if w.done {
-		return nil
-	}
-	if w.err == nil {
-		w.err = fmt.Errorf("tokens: write %s: closed", w.path)
-	}
-	if err := w.log.Close(); err != nil {
-		return w.wrote(err)
-	}
-	return nil
-}
+func (w *Writer) Close() error { return w.file.Close() }

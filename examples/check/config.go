@@ -1,10 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"image"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,19 +13,13 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// A model is what its configuration asks for: the exact tensor of an image, and the parts from which recipes are made.
+// A model is what its configuration asks for: the exact tensor of an image, and the recipe that makes it.
 type model struct {
 	plan   string // the compiled steps in words
 	exact  []float32
-	w, h   int // of exact, whose layout is CHW
-	turned bool
-	resize func(w, h int) (int, int) // nil without a resize; 0, 0 if it is not known
-	filter int                       // of filters
-	crop   image.Point               // 0, 0 without a crop
-	floor  bool                      // the crop's offset is rounded down, as transformers does
-	fill   [3]float32                // what a crop shows outside the image
-	pad    image.Point               // PadTo
-	values values
+	w, h   int                       // of exact, whose layout is CHW
+	resize func(w, h int) (int, int) // 0, 0 if it is not known
+	base   recipe
 }
 
 // modelOf applies the steps to an image and reads their plan.
@@ -39,155 +34,131 @@ func modelOf(step transform.Step, file []byte) (*model, error) {
 	if err := m.apply(c, file); err != nil {
 		return nil, err
 	}
-	return m, m.read()
+	m.base = recipe{m.geometry(), m.values()}
+	if level := m.base.values.level(); !(level > 0 && !math.IsInf(level, 0)) {
+		return nil, fmt.Errorf("the configuration makes values that say nothing of the pixels: %+v", m.base.values)
+	}
+	return m, nil
 }
 
 // apply makes the exact tensor.
 func (m *model) apply(c *transform.Compiled, file []byte) (err error) {
-	field := c.Spec()[0]
-	switch {
+	switch field := c.Spec()[0]; {
 	case field.Ragged:
 		m.exact, m.h, m.w, err = c.Append(nil, transform.File(file))
-	case len(field.Shape) != 3 || field.Shape[0] != 3:
-		return fmt.Errorf("the configuration makes %v: only images of the shape (3, height, width) can be compared", field)
-	case field.Dtype == dataset.Float32:
-		m.h, m.w = field.Shape[1], field.Shape[2]
-		m.exact = make([]float32, field.Elements())
+	case len(field.Shape) == 3 && field.Dtype == dataset.Float32:
+		m.exact, m.h, m.w = make([]float32, field.Elements()), field.Shape[1], field.Shape[2]
 		err = c.Into(m.exact, transform.File(file))
-	case field.Dtype == dataset.Uint8:
-		m.h, m.w = field.Shape[1], field.Shape[2]
+	case len(field.Shape) == 3 && field.Dtype == dataset.Uint8:
 		bytes := make([]byte, field.Elements())
-		err = c.IntoBytes(bytes, transform.File(file))
-		for _, v := range bytes {
-			m.exact = append(m.exact, float32(v))
+		if err = c.IntoBytes(bytes, transform.File(file)); err == nil {
+			m.h, m.w = field.Shape[1], field.Shape[2]
+			m.exact, err = decoded("U8", bytes)
 		}
-	default:
-		return fmt.Errorf("the configuration makes %v: only float32 and uint8 can be compared", field)
 	}
-	if err == nil && len(m.exact) != 3*m.h*m.w {
-		return fmt.Errorf("the configuration makes %d values of %d×%d pixels: only images of three channels can be compared", len(m.exact), m.h, m.w)
+	if err == nil && (len(m.exact) == 0 || len(m.exact) != 3*m.h*m.w) {
+		return fmt.Errorf("the configuration makes %v: only float32 or uint8 of the shape (3, height, width) can be compared", c.Spec()[0])
 	}
 	return err
 }
 
-// Calls as the plan prints them: see [transform.Step].
+// Parts of a plan: see [transform.Step].
 var (
-	resizeCall    = regexp.MustCompile(`Resize\(([^()]*?)(?:, Interpolation\((\w+)\))?\)`)
-	cropCall      = regexp.MustCompile(`CenterCrop\(([^(),]*)((?:, \w+\([^()]*\))*)\)`)
-	fillCall      = regexp.MustCompile(`Fill\(([^()]*)\)`)
-	padCall       = regexp.MustCompile(`PadTo\(([^()]*)\)`)
-	rescaleCall   = regexp.MustCompile(`Rescale\(([^()]*)\)`)
-	normalizeCall = regexp.MustCompile(`Normalize\(\[([^\]]*)\], \[([^\]]*)\]\)`)
-	numberText    = regexp.MustCompile(`-?\d[\d.eE+-]*`)
+	option     = regexp.MustCompile(`, (\w+)\(([^()]*)\)`)
+	normalize  = regexp.MustCompile(`Normalize\(\[([^\]]*)\], \[([^\]]*)\]\)`)
+	numberText = regexp.MustCompile(`-?\d[\d.eE+-]*`)
 )
 
-// read takes the steps of the plan apart.
-func (m *model) read() error {
-	m.turned = strings.Contains(m.plan, "ExifTranspose()")
-	m.filter = filterOf("bilinear")
-	if call := resizeCall.FindStringSubmatch(m.plan); call != nil {
-		m.resize = m.rule(call[1])
-		if call[2] != "" {
-			m.filter = filterOf(call[2])
+// call finds a step in the plan: its argument and its options.
+func (m *model) call(name string) (argument string, options map[string]string, ok bool) {
+	found := regexp.MustCompile(`\b` + name + `\(((?:[^()]|\([^()]*\))*)\)`).FindStringSubmatch(m.plan)
+	if found == nil {
+		return "", nil, false
+	}
+	options = map[string]string{}
+	for _, o := range option.FindAllStringSubmatch(found[1], -1) {
+		options[o[1]] = o[2]
+	}
+	return option.ReplaceAllString(found[1], ""), options, true
+}
+
+// geometry is that of the plan. A filter of -1 says that the plan is not understood.
+func (m *model) geometry() geometry {
+	g := geometry{turned: strings.Contains(m.plan, "ExifTranspose()"), w: m.w, h: m.h}
+	name := "bilinear"
+	if _, options, ok := m.call("CenterCrop"); ok {
+		g.crop, g.offset, g.fill = centred, halfEven, colour(options, "0")
+		if _, floor := options["Floor"]; floor {
+			g.offset = down
 		}
 	}
-	if call := cropCall.FindStringSubmatch(m.plan); call != nil {
-		m.crop = area(call[1])
-		m.floor = strings.Contains(call[2], "Floor()")
-		if fill := fillCall.FindStringSubmatch(call[2]); fill != nil {
-			for c, v := range spread(numbers(fill[1])) {
-				m.fill[c] = float32(v)
-			}
-		}
+	if _, _, ok := m.call("PadTo"); ok {
+		g.crop, g.zeroed = corner, true
 	}
-	if call := padCall.FindStringSubmatch(m.plan); call != nil {
-		m.pad = area(call[1])
+	m.resize = func(w, h int) (int, int) { return w, h }
+	if argument, options, ok := m.call("Resize"); ok {
+		m.resize = m.rule(argument, g)
+		name = cmp.Or(options["Interpolation"], name)
 	}
-	v := values{scale: 1, std: [3]float64{1, 1, 1}, swapped: strings.Contains(m.plan, "BGR()")}
-	if call := rescaleCall.FindStringSubmatch(m.plan); call != nil {
-		v.scale = numbers(call[1])[0]
-	} else if strings.Contains(m.plan, " ToTensor()") {
-		v.scale = 1.0 / 255
+	if _, options, ok := m.call("LetterBox"); ok {
+		g.sizing, g.sides, g.crop, g.offset, g.fill = fitted, halfEven, centred, down, colour(options, "114")
+		name = cmp.Or(options["Interpolation"], transform.OpenCVLinear.String())
 	}
-	for _, call := range normalizeCall.FindAllStringSubmatch(m.plan, -1) {
-		v = v.normalized(spread(numbers(call[1])), spread(numbers(call[2])))
+	g.filter = slices.IndexFunc(filters, func(f filter) bool { return f.name == name })
+	return g
+}
+
+// colour is that of a step's Fill.
+func colour(options map[string]string, other string) (c [3]float32) {
+	for k, v := range spread(numbers(cmp.Or(options["Fill"], other))) {
+		c[k] = float32(v)
 	}
-	if m.filter < 0 {
-		return fmt.Errorf("the plan of the steps is not understood: %q", m.plan)
-	}
-	for c := range 3 {
-		if _, a, b := v.channel(c); a == 0 || math.IsInf(a, 0) || math.IsNaN(a+b) {
-			return fmt.Errorf("scale %v, mean %v and std %v: the values say nothing of the pixels", v.scale, v.mean, v.std)
-		}
-	}
-	m.values = v
-	return nil
+	return c
 }
 
 // rule is the size that a resize makes, by its text in the plan. Other texts are rules of single models: for them the size
 // is that of the result, if nothing crops it.
-func (m *model) rule(text string) func(w, h int) (int, int) {
+func (m *model) rule(text string, g geometry) func(w, h int) (int, int) {
 	n := numbers(text)
-	even := func(v float64) int { return int(math.RoundToEven(v)) }
+	scaled := func(w, h int, ratio float64) (int, int) {
+		return halfEven.of(float64(w) / ratio), halfEven.of(float64(h) / ratio)
+	}
 	switch {
 	case strings.HasPrefix(text, "["):
 		return func(int, int) (int, int) { return int(n[1]), int(n[0]) }
 	case len(n) == 1 && strconv.Itoa(int(n[0])) == text:
 		return func(w, h int) (int, int) { return shortest(int(n[0]), w, h) }
 	case strings.HasPrefix(text, "to cover ") && len(n) == 2:
-		return func(w, h int) (int, int) {
-			ratio := min(float64(h)/n[0], float64(w)/n[1])
-			return even(float64(w) / ratio), even(float64(h) / ratio)
-		}
+		return func(w, h int) (int, int) { return scaled(w, h, min(float64(h)/n[0], float64(w)/n[1])) }
 	case strings.HasPrefix(text, "to fit into ") && len(n) == 2:
-		return func(w, h int) (int, int) {
-			ratio := max(float64(h)/n[0], float64(w)/n[1])
-			return even(float64(w) / ratio), even(float64(h) / ratio)
-		}
-	case strings.HasPrefix(text, "longest edge ") && len(n) == 1:
-		return func(w, h int) (int, int) {
-			scale := n[0] / float64(max(w, h))
-			return int(float64(w)*scale + 0.5), int(float64(h)*scale + 0.5)
+		return func(w, h int) (int, int) { return scaled(w, h, max(float64(h)/n[0], float64(w)/n[1])) }
+	case g.crop == centred:
+		return func(int, int) (int, int) { return 0, 0 }
+	}
+	w, h := m.w, m.h
+	if g.zeroed { // as much as PadTo has left
+		w, h = 0, 0
+		for i, v := range m.exact {
+			if v != 0 {
+				w, h = max(w, i%m.w+1), max(h, i/m.w%m.h+1)
+			}
 		}
 	}
-	return func(w, h int) (int, int) {
-		if m.crop != (image.Point{}) {
-			return 0, 0
-		}
-		return m.extent()
-	}
+	return func(int, int) (int, int) { return w, h }
 }
 
-// extent is the size of the image in the exact tensor, without the zeros of PadTo.
-func (m *model) extent() (w, h int) {
-	if m.pad == (image.Point{}) {
-		return m.w, m.h
+// values are those of the plan.
+func (m *model) values() values {
+	v := values{scale: 1, std: ones, swapped: strings.Contains(m.plan, "BGR()")}
+	if argument, _, ok := m.call("Rescale"); ok {
+		v.scale = numbers(argument)[0]
+	} else if _, _, ok := m.call("ToTensor"); ok {
+		v.scale = 1.0 / 255
 	}
-	for i, v := range m.exact {
-		if v != 0 {
-			w, h = max(w, i%m.w+1), max(h, i/m.w%m.h+1)
-		}
+	for _, call := range normalize.FindAllStringSubmatch(m.plan, -1) {
+		v = v.normalized(spread(numbers(call[1])), spread(numbers(call[2])))
 	}
-	return w, h
-}
-
-// shortest makes the shorter side n pixels long, and cuts the fraction of the longer one off, as torchvision does.
-func shortest(n, w, h int) (int, int) {
-	if w <= h {
-		return n, n * h / w
-	}
-	return n * w / h, n
-}
-
-// area is a size as it prints: one number, or [height width].
-func area(text string) image.Point {
-	switch n := numbers(text); len(n) {
-	case 1:
-		return image.Pt(int(n[0]), int(n[0]))
-	case 2:
-		return image.Pt(int(n[1]), int(n[0]))
-	}
-	return image.Point{}
+	return v
 }
 
 func numbers(text string) (all []float64) {

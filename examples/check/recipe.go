@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// A recipe makes a tensor of an image: pixels of a geometry, and values of these pixels. That of the configuration is
-// the base; a deviation changes one thing of it.
+// A recipe makes a tensor of an image. That of the configuration is the base; a deviation changes one thing of it.
 type recipe struct {
 	geometry geometry
 	values   values
@@ -18,9 +17,110 @@ type recipe struct {
 type geometry struct {
 	golang bool // decoded by image/jpeg
 	turned bool // by the Exif orientation
-	place  int  // of placements
-	filter int  // of filters
-	round  rounding
+	middle bool // the image is cropped before the resize, to the largest part in the middle that has the tensor's ratio
+	sizing sizing
+	sides  rounding // of the size after the resize
+	filter int      // of filters
+	crop   crop
+	offset rounding   // of the crop
+	w, h   int        // of the tensor
+	fill   [3]float32 // pixels beyond the image
+	zeroed bool       // values beyond the image are 0, whatever mean and std are
+}
+
+// sizing is the size after the resize.
+type sizing int
+
+const (
+	configured sizing = iota
+	squashed          // that of the tensor
+	even              // both sides as long as the shorter one of the configured size
+	covering          // with the image's ratio, as large as the tensor at least
+	fitted            // with the image's ratio, as large as the tensor at most
+	unresized
+)
+
+// crop is which part of the resized image is shown.
+type crop int
+
+const (
+	uncropped crop = iota
+	centred
+	corner // from the top left on
+)
+
+// rounding is how a size or an offset becomes whole.
+type rounding int
+
+const (
+	usual rounding = iota // the configuration's
+	down
+	up
+	halfUp
+	halfEven
+)
+
+func (r rounding) of(v float64) int {
+	switch r {
+	case up:
+		v = math.Ceil(v)
+	case halfUp:
+		v += 0.5
+	case halfEven:
+		v = math.RoundToEven(v)
+	}
+	return int(math.Floor(v))
+}
+
+// A frame is which part of an image is resized to which size, and what is cut out of that.
+type frame struct {
+	from image.Rectangle
+	w, h int
+	crop image.Rectangle // of the resized image, or beyond it
+}
+
+// frame is that of an image of this size.
+func (m *model) frame(g geometry, size image.Point) (f frame) {
+	w, h := size.X, size.Y
+	if g.middle {
+		w, h = min(w, max(h*g.w/g.h, 1)), min(h, max(w*g.h/g.w, 1))
+	}
+	f.from = image.Rect(0, 0, w, h).Add(image.Pt((size.X-w)/2, (size.Y-h)/2))
+	x, y := float64(g.w)/float64(w), float64(g.h)/float64(h)
+	switch f.w, f.h = m.resize(w, h); g.sizing {
+	case squashed:
+		f.w, f.h = g.w, g.h
+	case even:
+		f.w, f.h = min(f.w, f.h), min(f.w, f.h)
+	case covering:
+		f.w, f.h = shortest(min(g.w, g.h), w, h)
+	case fitted:
+		f.w, f.h = g.sides.of(float64(w)*min(x, y)), g.sides.of(float64(h)*min(x, y))
+	case unresized:
+		f.w, f.h = w, h
+	case configured: // the longer side
+		if g.sides != usual && w > h {
+			f.w = g.sides.of(float64(f.h) * float64(w) / float64(h))
+		} else if g.sides != usual {
+			f.h = g.sides.of(float64(f.w) * float64(h) / float64(w))
+		}
+	}
+	if f.crop = image.Rect(0, 0, g.w, g.h); g.crop == uncropped {
+		f.crop = image.Rect(0, 0, f.w, f.h)
+	} else if g.crop == centred && g.sizing == fitted { // the offset is that of the image in the tensor
+		f.crop = f.crop.Sub(image.Pt(g.offset.of(float64(g.w-f.w)/2), g.offset.of(float64(g.h-f.h)/2)))
+	} else if g.crop == centred {
+		f.crop = f.crop.Add(image.Pt(g.offset.of(float64(f.w-g.w)/2), g.offset.of(float64(f.h-g.h)/2)))
+	}
+	return f
+}
+
+// shortest makes the shorter side n pixels long, and cuts the fraction of the longer one off, as torchvision does.
+func shortest(n, w, h int) (int, int) {
+	if w <= h {
+		return n, n * h / w
+	}
+	return n * w / h, n
 }
 
 // values is what becomes of pixels from 0 to 255: (pixel·scale − mean) / std for every channel.
@@ -29,27 +129,7 @@ type values struct {
 	mean, std [3]float64
 	swapped   bool // red and blue, before mean and std
 	reversed  bool // the channels, after mean and std
-	layout    layout
-}
-
-// layout is the order of a tensor's values.
-type layout int
-
-const (
-	chw layout = iota
-	hwc
-	cwh
-)
-
-// at is the place of a value.
-func (l layout) at(c, y, x, w, h int) int {
-	switch l {
-	case hwc:
-		return 3*(y*w+x) + c
-	case cwh:
-		return (c*w+x)*h + y
-	}
-	return (c*h+y)*w + x
+	hwc       bool // their order
 }
 
 // channel says that channel c of the tensor is pixel channel p times a plus b.
@@ -57,11 +137,18 @@ func (v *values) channel(c int) (p int, a, b float64) {
 	if v.reversed {
 		c = 2 - c
 	}
-	p = c
-	if v.swapped {
+	if p = c; v.swapped {
 		p = 2 - c
 	}
 	return p, v.scale / v.std[c], -v.mean[c] / v.std[c]
+}
+
+// level is the least that a level makes in any channel.
+func (v *values) level() float64 {
+	_, r, _ := v.channel(0)
+	_, g, _ := v.channel(1)
+	_, b, _ := v.channel(2)
+	return min(math.Abs(r), math.Abs(g), math.Abs(b))
 }
 
 // normalized is v with one more Normalize after it.
@@ -75,31 +162,51 @@ func (v values) normalized(mean, std [3]float64) values {
 
 // A deviation is one thing that people do in another way than a configuration asks for.
 type deviation struct {
-	says   string
 	axis   axis // what it changes; two deviations of one axis contradict each other
-	pixels func(*geometry)
-	values func(*values)
+	says   string
+	change func(r *recipe)
 }
 
 type axis int
 
 const (
 	decoding axis = iota
-	orientation
-	placing
+	turning
 	filtering
-	rounds
-	scaling
+	placing
+	siding
+	offsets
+	scaling // this one and those after it change values alone
 	averages
 	swapping
 	reversing
 	ordering
 )
 
-// deviations are all that are tried from the configuration of a model, with theirs of that shape. Where several make the
-// same tensor, the first one is named.
+// deviations are all that are tried, with theirs of that shape. Where several do the same to images of all sizes, the first one counts.
 func (m *model) deviations(theirs image.Point) []deviation {
-	return slices.Concat(m.valueDeviations(), m.pixelDeviations(theirs))
+	all := slices.Concat(m.valueDeviations(), m.pixelDeviations())
+	known := map[string]bool{m.looks(m.base.geometry): true}
+	for _, d := range m.placements(theirs) {
+		r := m.base
+		d.change(&r)
+		if looks := m.looks(r.geometry); !known[looks] {
+			known[looks] = true
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// looks is the same for geometries that place images in the same way.
+func (m *model) looks(g geometry) (text string) {
+	for _, size := range []image.Point{{640, 480}, {480, 640}, {333, 251}, {1021, 997}, {997, 1021}, {3000, 401}} {
+		f := m.frame(g, size)
+		if text += fmt.Sprint(f); !f.crop.In(image.Rect(0, 0, f.w, f.h)) {
+			text += fmt.Sprint(g.fill, g.zeroed)
+		}
+	}
+	return text
 }
 
 var (
@@ -113,270 +220,114 @@ var (
 )
 
 func (m *model) valueDeviations() []deviation {
-	value := func(a axis, says string, change func(*values)) deviation {
-		return deviation{says: says, axis: a, values: change}
+	norm := func(scale float64, mean, std [3]float64) func(r *recipe) {
+		return func(r *recipe) { r.values.scale, r.values.mean, r.values.std = scale, mean, std }
 	}
-	norm := func(says string, scale float64, mean, std [3]float64) deviation {
-		return value(averages, says, func(v *values) { v.scale, v.mean, v.std = scale, mean, std })
-	}
-	order, other := "RGB", "BGR"
-	if m.values.swapped {
-		order, other = other, order
+	order := "BGR, not RGB"
+	if m.base.values.swapped {
+		order = "RGB, not BGR"
 	}
 	const all = 1.0 / 255
 	return []deviation{
-		value(ordering, "the values are in the order HWC, not CHW", func(v *values) { v.layout = hwc }),
-		value(ordering, "height and width are swapped", func(v *values) { v.layout = cwh }),
-		value(swapping, fmt.Sprintf("the channels are %s, not %s, before mean and std", other, order), func(v *values) { v.swapped = !v.swapped }),
-		value(reversing, fmt.Sprintf("the channels are %s, not %s, with the mean and std of their colours", other, order), func(v *values) {
-			v.reversed = true
-		}),
-		value(averages, "mean and std are in the order of the other channels: first that of blue", func(v *values) {
-			v.mean[0], v.mean[2], v.std[0], v.std[2] = v.mean[2], v.mean[0], v.std[2], v.std[0]
-		}),
-		norm("mean and std are not applied: black is 0 and white is 1", all, [3]float64{}, ones),
-		norm("the values are from 0 to 255, without mean and std", 1, [3]float64{}, ones),
-		norm("the values are from -1 to 1: mean and std are 0.5", all, halves, halves),
-		norm("mean and std are those of ImageNet", all, imageNetMean, imageNetStd),
-		norm("mean and std are those of CLIP", all, clipMean, clipStd),
-		norm("Caffe's mean is subtracted from values from 0 to 255, in the order RGB", 1, caffeMean, ones),
-		value(averages, "Caffe's mean is subtracted from values from 0 to 255, in the order BGR", func(v *values) {
-			*v = values{scale: 1, mean: [3]float64{caffeMean[2], caffeMean[1], caffeMean[0]}, std: ones, swapped: true, layout: v.layout}
-		}),
-		value(averages, "the mean is subtracted, but nothing is divided by std", func(v *values) { v.std = ones }),
-		value(averages, "the values are divided by std, but no mean is subtracted", func(v *values) { v.mean = [3]float64{} }),
-		value(averages, "mean and std are applied twice", func(v *values) { *v = v.normalized(v.mean, v.std) }),
-		value(scaling, "the pixels are from 0 to 255 when mean and std are applied, not from 0 to 1", func(v *values) { v.scale = 1 }),
-		value(scaling, "the pixels are divided by 255 twice", func(v *values) { v.scale = all / 255 }),
-		value(scaling, "the pixels are divided by 256, not by 255", func(v *values) { v.scale = 1.0 / 256 }),
+		{ordering, "the values are in the order HWC, not CHW", func(r *recipe) { r.values.hwc = true }},
+		{swapping, "the channels are " + order + ", before mean and std", func(r *recipe) { r.values.swapped = !r.values.swapped }},
+		{reversing, "the channels are " + order + ", with the mean and std of their colours", func(r *recipe) { r.values.reversed = true }},
+		{averages, "mean and std are in the order of the other channels: first that of blue", func(r *recipe) {
+			slices.Reverse(r.values.mean[:])
+			slices.Reverse(r.values.std[:])
+		}},
+		{averages, "mean and std are not applied: black is 0 and white is 1", norm(all, [3]float64{}, ones)},
+		{averages, "the values are from 0 to 255, without mean and std", norm(1, [3]float64{}, ones)},
+		{averages, "the values are from -1 to 1: mean and std are 0.5", norm(all, halves, halves)},
+		{averages, "mean and std are those of ImageNet", norm(all, imageNetMean, imageNetStd)},
+		{averages, "mean and std are those of CLIP", norm(all, clipMean, clipStd)},
+		{averages, "Caffe's mean is subtracted from values from 0 to 255, in the order RGB", norm(1, caffeMean, ones)},
+		{averages, "Caffe's mean is subtracted from values from 0 to 255, in the order BGR", func(r *recipe) {
+			norm(1, caffeMean, ones)(r)
+			slices.Reverse(r.values.mean[:])
+			r.values.swapped = true
+		}},
+		{averages, "the mean is subtracted, but nothing is divided by std", func(r *recipe) { r.values.std = ones }},
+		{averages, "the values are divided by std, but no mean is subtracted", func(r *recipe) { r.values.mean = [3]float64{} }},
+		{averages, "mean and std are applied twice", func(r *recipe) { r.values = r.values.normalized(r.values.mean, r.values.std) }},
+		{scaling, "the pixels are from 0 to 255 when mean and std are applied, not from 0 to 1", func(r *recipe) { r.values.scale = 1 }},
+		{scaling, "the pixels are divided by 255 twice", func(r *recipe) { r.values.scale = all / 255 }},
+		{scaling, "the pixels are divided by 256, not by 255", func(r *recipe) { r.values.scale = 1.0 / 256 }},
 	}
 }
 
-func (m *model) pixelDeviations(theirs image.Point) []deviation {
-	all := []deviation{
-		{"the JPEG is decoded by Go's image/jpeg, whose chroma upsampling and rounding are not libjpeg's", decoding, func(g *geometry) { g.golang = true }, nil},
-		{"the image is turned by its Exif orientation", orientation, func(g *geometry) { g.turned = true }, nil},
+// pixelDeviations are those of the decoder and the filter.
+func (m *model) pixelDeviations() []deviation {
+	not := "not "
+	if !m.base.geometry.turned {
+		not = ""
 	}
-	if m.turned {
-		all[1] = deviation{"the image is not turned by its Exif orientation", orientation, func(g *geometry) { g.turned = false }, nil}
+	all := []deviation{
+		{decoding, "the JPEG is decoded by Go's image/jpeg, whose chroma upsampling and rounding are not libjpeg's", func(r *recipe) { r.geometry.golang = true }},
+		{turning, "the image is " + not + "turned by its Exif orientation", func(r *recipe) { r.geometry.turned = !r.geometry.turned }},
 	}
 	for k, f := range filters {
-		if k != m.filter {
-			says := fmt.Sprintf("the filter is %s, not %s", f.name, filters[m.filter].name)
-			if f.name == filters[m.filter].name+" without antialias" {
-				says = "there is no antialias: the filter is " + f.name
-			}
-			all = append(all, deviation{says, filtering, func(g *geometry) { g.filter = k }, nil})
-		}
-	}
-	for _, r := range []struct {
-		kind rounding
-		says string
-	}{
-		{torchvision, "the resize is that of torchvision for tensors, which transformers' fast processors use: its weights have 16 bits"},
-		{none, "the resize computes in floating point, and its result is not rounded to 8 bits"},
-		{once, "the resize computes in floating point and rounds once at the end"},
-		{cutOff, "the resize computes in floating point and cuts the fractions off in place of rounding"},
-		{xImage, "the resize rounds as golang.org/x/image/draw does"},
-	} {
-		all = append(all, deviation{r.says, rounds, func(g *geometry) { g.round = r.kind }, nil})
-	}
-	list := m.placements(theirs)
-	for k, p := range list {
-		if !slices.ContainsFunc(list[:k], p.same) {
-			all = append(all, deviation{p.says, placing, func(g *geometry) { g.place = k }, nil})
+		if k != m.base.geometry.filter {
+			says := fmt.Sprintf("the filter is %s, not %s", f.says, filters[m.base.geometry.filter].says)
+			all = append(all, deviation{filtering, says, func(r *recipe) { r.geometry.filter = k }})
 		}
 	}
 	return all
 }
 
-// A frame is which part of an image is resized to which size, and what is cut out of that.
-type frame struct {
-	from   image.Rectangle // of the image
-	w, h   int             // after the resize
-	crop   image.Rectangle // of the resized image, or beyond it
-	fill   [3]float32      // pixels beyond it
-	zeroed bool            // values beyond it are 0, whatever mean and std are
-}
-
-// A placement is a way to bring an image to the size of the tensor.
-type placement struct {
-	says string
-	of   func(w, h int) frame // of an image of this size; a frame without pixels if that is impossible
-}
-
-// same reports whether p and q do the same to images of any size.
-func (p placement) same(q placement) bool {
-	for _, size := range []image.Point{{640, 480}, {480, 640}, {333, 251}, {1021, 997}, {997, 1021}, {3000, 401}} {
-		if p.of(size.X, size.Y) != q.of(size.X, size.Y) {
-			return false
-		}
+// placements are ways to bring an image to the size of a tensor.
+func (m *model) placements(theirs image.Point) []deviation {
+	base, w, h := m.base.geometry, m.w, m.h
+	size := fmt.Sprintf("%d×%d", h, w)
+	place := func(s sizing, c crop, middle bool) func(r *recipe) {
+		return func(r *recipe) { r.geometry.sizing, r.geometry.crop, r.geometry.middle = s, c, middle }
 	}
-	return true
-}
-
-// frame is the one that the configuration asks for.
-func (m *model) frame(w, h int) frame {
-	f := frame{from: image.Rect(0, 0, w, h), w: w, h: h, fill: m.fill}
-	if m.resize != nil {
-		f.w, f.h = m.resize(w, h)
+	all := []deviation{
+		{placing, "the image is squashed to " + size + ", without a crop", place(squashed, uncropped, false)},
+		{placing, "the image is squashed, not resized with its ratio, before the crop", place(even, base.crop, false)},
+		{placing, "the image is cropped to its middle first, and then resized to " + size, place(squashed, uncropped, true)},
+		{placing, "the image is cropped to its middle first, then resized and cropped", place(base.sizing, centred, true)},
+		{placing, "the image is resized with its ratio until it covers " + size + ", and then cropped", place(covering, centred, false)},
+		{placing, "the image is cropped without a resize", place(unresized, centred, false)},
+		{placing, "there is no crop after the resize", place(base.sizing, uncropped, false)},
 	}
-	f.crop = image.Rect(0, 0, f.w, f.h)
-	if m.crop != (image.Point{}) {
-		f = f.centred(m.crop.X, m.crop.Y, m.offset)
-	}
-	if m.pad != (image.Point{}) {
-		f.crop.Max, f.zeroed = f.crop.Min.Add(m.pad), true
-	}
-	return f
-}
-
-// centred is f with the crop of w×h pixels in the middle; half rounds its offset.
-func (f frame) centred(w, h int, half func(float64) float64) frame {
-	at := image.Pt(int(half(float64(f.w-w)/2)), int(half(float64(f.h-h)/2)))
-	f.crop = image.Rectangle{at, at.Add(image.Pt(w, h))}
-	return f
-}
-
-// offset rounds the offset of the configuration's crop.
-func (m *model) offset(half float64) float64 {
-	if m.floor {
-		return math.Floor(half)
-	}
-	return math.RoundToEven(half)
-}
-
-// middle is the largest part in the middle of an image that has the form of w×h pixels.
-func middle(r image.Rectangle, w, h int) image.Rectangle {
-	cw, ch := min(r.Dx(), r.Dy()*w/h), min(r.Dy(), r.Dx()*h/w)
-	at := r.Min.Add(image.Pt((r.Dx()-cw)/2, (r.Dy()-ch)/2))
-	return image.Rectangle{at, at.Add(image.Pt(cw, ch))}
-}
-
-// placements are all that are tried. The first one is the configuration's.
-func (m *model) placements(theirs image.Point) []placement {
-	w, h := m.w, m.h // of the tensor
-	size := func(w, h int) string { return fmt.Sprintf("%d×%d", h, w) }
-	squash := func(w, h int) func(int, int) frame {
-		return func(iw, ih int) frame {
-			return frame{image.Rect(0, 0, iw, ih), w, h, image.Rect(0, 0, w, h), m.fill, false}
-		}
-	}
-	cover := func(short, w, h int) func(int, int) frame { // resized to a shorter side, then cropped
-		return func(iw, ih int) frame {
-			f := frame{from: image.Rect(0, 0, iw, ih), fill: m.fill}
-			f.w, f.h = shortest(short, iw, ih)
-			return f.centred(w, h, m.offset)
-		}
-	}
-	base := func(change func(f *frame)) func(int, int) frame {
-		return func(iw, ih int) frame {
-			f := m.frame(iw, ih)
-			if f.w > 0 && f.h > 0 {
-				change(&f)
-			}
-			return f
-		}
-	}
-	uncropped := func(f *frame) { f.crop = image.Rect(0, 0, f.w, f.h) }
-	recentred := func(half func(float64) float64) func(int, int) frame {
-		return base(func(f *frame) {
-			if m.crop != (image.Point{}) {
-				*f = f.centred(w, h, half)
-			}
-		})
-	}
-	ratio := fmt.Sprintf("the shorter side is resized to %d, which leaves no more than the crop", min(w, h))
-	if m.crop == (image.Point{}) {
-		ratio = "the image is resized with its ratio and cropped to " + size(w, h)
-	}
-	all := []placement{
-		{"", m.frame},
-		{"the image is squashed to " + size(w, h) + ", without a crop", squash(w, h)},
-		{"the image is squashed, not resized with its ratio, before the crop", base(func(f *frame) {
-			if s := min(f.w, f.h); m.crop != (image.Point{}) {
-				f.w, f.h = s, s
-				*f = f.centred(w, h, m.offset)
-			}
-		})},
-		{"the image is cropped to its middle first, and then resized to " + size(w, h), func(iw, ih int) frame {
-			f := squash(w, h)(iw, ih)
-			f.from = middle(f.from, w, h)
-			return f
-		}},
-		{"the crop is taken out of the image before the resize, where it shows the same part", base(func(f *frame) {
-			cw, ch := int(math.Round(float64(w*f.from.Dx())/float64(f.w))), int(math.Round(float64(h*f.from.Dy())/float64(f.h)))
-			at := image.Pt((f.from.Dx()-cw)/2, (f.from.Dy()-ch)/2)
-			*f = frame{image.Rectangle{at, at.Add(image.Pt(cw, ch))}, w, h, image.Rect(0, 0, w, h), m.fill, false}
-		})},
-		{"the image is cropped to a square first, then resized and cropped", base(func(f *frame) {
-			f.from = middle(f.from, 1, 1)
-			f.w = min(f.w, f.h)
-			f.h = f.w
-			*f = f.centred(w, h, m.offset)
-		})},
-		{ratio, cover(min(w, h), w, h)},
-		{"the image is cropped without a resize", func(iw, ih int) frame {
-			return frame{from: image.Rect(0, 0, iw, ih), w: iw, h: ih, fill: m.fill}.centred(w, h, m.offset)
-		}},
-		{"there is no crop after the resize", base(uncropped)},
-		{"the crop is at the top left, not in the middle", base(func(f *frame) { f.crop = image.Rect(0, 0, w, h) })},
-		{"the crop's offset is rounded down", recentred(math.Floor)},
-		{"the crop's offset is rounded up", recentred(math.Ceil)},
-		{"the crop's offset is rounded to even, as torchvision does", recentred(math.RoundToEven)},
-		{"the longer side of the resize is rounded, not cut off", m.longer(math.Round)},
-		{"the longer side of the resize is rounded up", m.longer(math.Ceil)},
-	}
-	all = append(all, padded(w, h)...)
-	if theirs != image.Pt(w, h) && theirs != image.Pt(h, w) && theirs.X > 0 && theirs.Y > 0 {
-		all = append(all,
-			placement{"the size is " + size(theirs.X, theirs.Y) + ", not " + size(w, h) + ": resized with its ratio and cropped", cover(min(theirs.X, theirs.Y), theirs.X, theirs.Y)},
-			placement{"the size is " + size(theirs.X, theirs.Y) + ", not " + size(w, h) + ": squashed", squash(theirs.X, theirs.Y)})
-	}
-	return all
-}
-
-// longer is the configuration's frame with the longer side of the resize rounded in another way.
-func (m *model) longer(round func(float64) float64) func(w, h int) frame {
-	return func(w, h int) frame {
-		f := m.frame(w, h)
-		if m.crop == (image.Point{}) || f.w < 1 || f.h < 1 {
-			return f
-		}
-		if w > h {
-			f.w = int(round(float64(f.h) * float64(w) / float64(h)))
-		} else {
-			f.h = int(round(float64(f.w) * float64(h) / float64(w)))
-		}
-		return f.centred(m.w, m.h, m.offset)
-	}
-}
-
-// padded are placements that show the whole image with its ratio, and something beside it.
-func padded(w, h int) (all []placement) {
-	for _, p := range []struct {
+	for _, fill := range []struct {
 		says   string
-		fill   float32
+		value  float32
 		zeroed bool
-		corner bool
-	}{
-		{"with black at both sides", 0, false, false},
-		{"with grey (114) at both sides", 114, false, false},
-		{"with white at both sides", 255, false, false},
-		{"with zeros at both sides, after mean and std", 0, true, false},
-		{"with black at the right or at the bottom", 0, false, true},
-		{"with zeros at the right or at the bottom, after mean and std", 0, true, true},
-	} {
-		all = append(all, placement{"the whole image is fitted into " + fmt.Sprintf("%d×%d", h, w) + ", " + p.says, func(iw, ih int) frame {
-			scale := min(float64(w)/float64(iw), float64(h)/float64(ih))
-			f := frame{from: image.Rect(0, 0, iw, ih), fill: [3]float32{p.fill, p.fill, p.fill}, zeroed: p.zeroed}
-			f.w, f.h = int(math.Round(float64(iw)*scale)), int(math.Round(float64(ih)*scale))
-			f.crop = image.Rect(0, 0, w, h)
-			if !p.corner {
-				f = f.centred(w, h, math.Floor)
-			}
-			return f
-		}})
+	}{{"black", 0, false}, {"grey (114)", 114, false}, {"grey (128)", 128, false}, {"white", 255, false}, {"zeros after mean and std", 0, true}} {
+		if fill.zeroed && m.base.values.mean == [3]float64{} {
+			continue // black is the same
+		}
+		for _, c := range []crop{centred, corner} {
+			side := map[crop]string{centred: " at both sides", corner: " at the right or at the bottom"}[c]
+			all = append(all, deviation{placing, "the whole image is fitted into " + size + ", with " + fill.says + side, func(r *recipe) {
+				g := &r.geometry
+				if g.sizing != fitted {
+					g.sizing, g.sides, g.offset = fitted, halfUp, down
+				}
+				g.crop, g.fill, g.zeroed = c, [3]float32{fill.value, fill.value, fill.value}, fill.zeroed
+			}})
+		}
 	}
-	return all
+	if theirs != image.Pt(w, h) && theirs != image.Pt(h, w) && theirs.X > 0 && theirs.Y > 0 {
+		text := fmt.Sprintf("the size is %d×%d, not %s", theirs.Y, theirs.X, size)
+		sized := func(s sizing, c crop) func(r *recipe) {
+			return func(r *recipe) {
+				r.geometry.sizing, r.geometry.crop, r.geometry.w, r.geometry.h = s, c, theirs.X, theirs.Y
+			}
+		}
+		all = append(all, deviation{placing, text, sized(base.sizing, base.crop)}, deviation{placing, text + ": squashed", sized(squashed, uncropped)},
+			deviation{placing, text + ": resized with its ratio and cropped", sized(covering, centred)})
+	}
+	if base.crop != centred {
+		return all
+	}
+	return append(all,
+		deviation{placing, "the image is at the top left, not in the middle", func(r *recipe) { r.geometry.crop = corner }},
+		deviation{offsets, "the offset of the middle is rounded down", func(r *recipe) { r.geometry.offset = down }},
+		deviation{offsets, "the offset of the middle is rounded up", func(r *recipe) { r.geometry.offset = up }},
+		deviation{offsets, "the offset of the middle is rounded to even, as torchvision does", func(r *recipe) { r.geometry.offset = halfEven }},
+		deviation{siding, "the sides after the resize are rounded down", func(r *recipe) { r.geometry.sides = down }},
+		deviation{siding, "the sides after the resize are rounded, halves up", func(r *recipe) { r.geometry.sides = halfUp }})
 }

@@ -111,13 +111,5 @@ func (a *Array) row(i int) []byte {
 
 // read reads the bytes of the file from sample i on.
 func (a *Array) read(ctx context.Context, file io.ReaderAt, to []byte, i int) error {
-	offset := a.offset + int64(i)*a.record
-	n, err := files.ReadAt(ctx, file, to, offset)
-	if n == len(to) {
-		return nil // even if that was the end of the file
-	}
-	if err == io.EOF || err == nil {
-		err = fmt.Errorf("file ended at byte %d, want %d: %w", offset+int64(n), offset+int64(len(to)), io.ErrUnexpectedEOF)
-	}
-	return files.Cause(err)
+	return files.Fill(ctx, file, to, a.offset+int64(i)*a.record)
 }

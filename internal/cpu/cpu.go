@@ -1,4 +1,4 @@
-// Package cpu says which assembly kernels of codecs and resizing may run: by default all those for which
+// Package cpu says which assembly kernels of codecs, resizing and sound may run: by default all those for which
 // the processor has the instructions. The environment variable
 // PENSTOCK_KERNELS=portable disables all of them, and PENSTOCK_KERNELS=avx2 only those
 // for AVX-512. The build tag purego leaves them out of the program. The results are

@@ -35,3 +35,16 @@ var VBMI2 = sync.OnceValue(func() bool { return AVX512() && BMI2() && cpu.X86.Ha
 
 // Float16 reports whether kernels may convert to float16, with F16C.
 var Float16 = sync.OnceValue(func() bool { return AVX2() && cpu.X86.HasF16C })
+
+// Instructions names the newest instruction set of the kernels that may run: "AVX-512 VNNI", "AVX-512", "AVX2" or "portable".
+func Instructions() string {
+	switch {
+	case VNNI():
+		return "AVX-512 VNNI"
+	case AVX512():
+		return "AVX-512"
+	case AVX2():
+		return "AVX2"
+	}
+	return "portable"
+}

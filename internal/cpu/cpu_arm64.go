@@ -15,3 +15,11 @@ func Kernels() bool { return NEON() }
 
 // Float16 reports whether kernels may convert to float16, as NEON does.
 func Float16() bool { return NEON() }
+
+// Instructions names the instruction set of the kernels that may run: "NEON" or "portable".
+func Instructions() string {
+	if NEON() {
+		return "NEON"
+	}
+	return "portable"
+}

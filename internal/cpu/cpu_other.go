@@ -4,3 +4,6 @@ package cpu
 
 // Kernels reports whether this processor's kernels may run.
 func Kernels() bool { return false }
+
+// Instructions names the instruction set of the kernels that may run.
+func Instructions() string { return "portable" }

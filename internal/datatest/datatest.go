@@ -2,12 +2,14 @@
 package datatest
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"testing"
@@ -200,6 +202,23 @@ func JSON(t testing.TB, path string, v any) {
 	if err := json.Unmarshal(text, v); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
+}
+
+// Archive is what a zip file holds, by name.
+func Archive(t testing.TB, path string) map[string][]byte {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	all := map[string][]byte{}
+	for _, f := range z.File {
+		if all[f.Name], err = fs.ReadFile(z, f.Name); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	return all
 }
 
 // Gzip is data compressed by gzip.

@@ -1,5 +1,5 @@
-// Package files opens, reads and finds files for all packages of dataset/ that read them, and asks the
-// operating system to read them ahead.
+// Package files opens, reads and finds files for all packages of dataset/ that read them, asks the
+// operating system to read them ahead, and replaces files as a whole.
 //
 // Its errors say what is wrong and where in the file. The calling package adds its
 // own name and the name of the file: "npy: read x.npy: byte 8: …".
@@ -8,6 +8,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 
@@ -59,6 +60,17 @@ func ReaderAt(f fs.File) (io.ReaderAt, error) {
 		return seekingReader{seeker}, nil
 	}
 	return nil, errors.New("file offers neither ReadAt nor Seek")
+}
+
+// OpenAt is [Open] for a file that is read at any offset, by at until the file is closed.
+func OpenAt(fsys fs.FS, name string) (f fs.File, at io.ReaderAt, size int64, err error) {
+	if f, size, err = Open(fsys, name); err != nil {
+		return nil, nil, 0, err
+	}
+	if at, err = ReaderAt(f); err != nil {
+		return nil, nil, 0, errors.Join(err, f.Close())
+	}
+	return f, at, size, nil
 }
 
 // seekingReader reads at an offset of a file that can only seek.
@@ -113,6 +125,29 @@ func ReadFull(at io.ReaderAt, p []byte, offset int64) error {
 		return io.ErrUnexpectedEOF
 	}
 	return nil
+}
+
+// Fill is [ReadFull], and ends when ctx is done if at can do that. Its error says where the file ended. No bytes are no request to a service.
+func Fill(ctx context.Context, at io.ReaderAt, p []byte, offset int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	n, err := ReadAt(ctx, at, p, offset)
+	switch {
+	case n == len(p):
+		return nil // even if that was the end of the file
+	case err == nil || err == io.EOF:
+		return fmt.Errorf("file ended at byte %d, want %d: %w", offset+int64(n), offset+int64(len(p)), io.ErrUnexpectedEOF)
+	}
+	return Cause(err)
+}
+
+// FillWithin fills p from a file of that many bytes, which is asked for no others. Its error is that of [Fill].
+func FillWithin(at io.ReaderAt, size int64, p []byte, offset int64) error {
+	if offset < 0 || offset > size-int64(len(p)) {
+		return fmt.Errorf("file ended at byte %d, want %d: %w", size, offset+int64(len(p)), io.ErrUnexpectedEOF)
+	}
+	return Fill(context.Background(), at, p, offset)
 }
 
 // far is a file of which every read is a request to a service, so that few long reads are

@@ -198,6 +198,11 @@ func ReadSample(fsys fs.FS, name string, cell slots.Cell, limit int64) error {
 		return err
 	}
 	defer f.Close()
+	return ReadOpened(f, size, cell, limit)
+}
+
+// ReadOpened is [ReadSample] for a file that is open, and of which nothing has been read.
+func ReadOpened(f fs.File, size int64, cell slots.Cell, limit int64) error {
 	limit = min(limit, math.MaxInt-1)
 	n := 0
 	for size <= limit {

@@ -22,9 +22,6 @@ func NewRows(size int) *Rows {
 	return &Rows{size: size, front: make([]uint32, size), back: make([]uint32, size), spaces: newSet(size)}
 }
 
-// Len is the number of rows.
-func (r *Rows) Len() int { return r.n }
-
 // Reset removes all rows.
 func (r *Rows) Reset() {
 	r.n, r.after = 0, r.after[:0]
@@ -33,36 +30,35 @@ func (r *Rows) Reset() {
 	}
 }
 
-// Put puts an item of n, from 1 to the size, into the row with the least space that suffices: of several, into the one that has
-// had this space for the longest time. If there is none, it makes a row. It returns the number of the row.
-func (r *Rows) Put(n int) (row int) {
+// Take takes away the row with the least space that is n or more, and returns its number and space: of several, the one that
+// has had this space for the longest time. If there is none, it makes a row. n is 1 to the size.
+func (r *Rows) Take(n int) (row, space int) {
 	space, ok := r.spaces.next(n)
-	if ok {
-		row = int(r.front[space])
-		if r.front[space] = r.after[row]; r.front[space] == none {
-			r.spaces.remove(space)
-		}
-	} else {
-		row, space = r.n, r.size
+	if !ok {
 		r.n++
 		r.after = append(r.after, none)
+		return r.n - 1, r.size
 	}
-	if space -= n; space > 0 {
-		r.give(uint32(row), space)
+	row = int(r.front[space])
+	if r.front[space] = r.after[row]; r.front[space] == none {
+		r.spaces.remove(space)
 	}
-	return row
+	return row, space
 }
 
-// give makes a row the youngest one with a space.
-func (r *Rows) give(row uint32, space int) {
+// Give gives back a row that was taken. It has less space than a new row, and none if it is full.
+func (r *Rows) Give(row, space int) {
+	if space == 0 {
+		return
+	}
 	r.after[row] = none
 	if r.spaces.has(space) {
-		r.after[r.back[space]] = row
+		r.after[r.back[space]] = uint32(row)
 	} else {
-		r.front[space] = row
+		r.front[space] = uint32(row)
 		r.spaces.add(space)
 	}
-	r.back[space] = row
+	r.back[space] = uint32(row)
 }
 
 // A set of numbers finds the next one in constant time. Its levels are bits: one for each word of the level below that is not 0.

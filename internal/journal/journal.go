@@ -1,5 +1,5 @@
 // Package journal lets a file be written record by record by a program that may be killed at any
-// point. The packages that write packed files and shards share it.
+// point. The packages that write packed files, shards and tokens share it.
 package journal
 
 import (

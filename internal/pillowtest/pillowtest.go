@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // A Decoder is the decoder under test. Header reads the image's size from a whole file.
@@ -91,6 +92,61 @@ func Equal(t *testing.T, d Decoder) {
 			t.Errorf("%s: %v", f.Name, err)
 		case w != f.W || h != f.H || sum(pix) != f.RGB:
 			t.Errorf("%s: other pixels than Pillow's: got %d×%d, want %d×%d", f.Name, w, h, f.W, f.H)
+		}
+	}
+}
+
+// An Animation is a decoder of files of several frames. Seek says which of them Decode is to write.
+type Animation interface {
+	Decoder
+	Len() int
+	Seek(k int)
+}
+
+// An Animated is a file of testdata/animations.json, with the first 16 digits of the sums of Pillow's frames.
+type Animated struct {
+	Data   []byte
+	W, H   int
+	Frames []string
+}
+
+// Animations are the files in testdata/animations.json.
+func Animations(t testing.TB) (all []Animated) {
+	t.Helper()
+	datatest.JSON(t, "testdata/animations.json", &all)
+	if len(all) < 100 {
+		t.Fatalf("only %d animations", len(all))
+	}
+	return all
+}
+
+// Frame is the sum of a frame, as [Animated] has it.
+func Frame(a Animation, k, w, h int) (string, error) {
+	a.Seek(k)
+	pix := make([]byte, 4*w*h)
+	if err := a.Decode(pix, 4*w, image.Rect(0, 0, w, h)); err != nil {
+		return "", err
+	}
+	return sum(pix)[:16], nil
+}
+
+// Frames decodes all animations with one Animation: frame after frame, and then some again, also backwards and past frames that are not needed.
+func Frames(t *testing.T, a Animation) {
+	for i, f := range Animations(t) {
+		w, h, err := a.Header(f.Data)
+		if err != nil || w != f.W || h != f.H || a.Len() != len(f.Frames) {
+			t.Errorf("animation %d: %d×%d, %d frames, %v: want %d×%d, %d frames", i, w, h, a.Len(), err, f.W, f.H, len(f.Frames))
+			continue
+		}
+		for k, want := range f.Frames {
+			if got, err := Frame(a, k, w, h); got != want {
+				t.Errorf("animation %d: frame %d of %d is another than Pillow's (%v)", i, k, len(f.Frames), err)
+			}
+		}
+		for _, k := range []int{0, len(f.Frames) - 1, len(f.Frames) / 2} {
+			if got, err := Frame(a, k, w, h); got != f.Frames[k] {
+				t.Errorf("animation %d: frame %d differs when it is read again (%v)", i, k, err)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/private"
@@ -97,6 +98,38 @@ func TestErrorsSayThatAFileDoesNotExist(t *testing.T) {
 			if !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: got %v, want fs.ErrNotExist", call, err)
 			}
+		}
+	})
+}
+
+// Processes of one user may replace a file at any time, also between two looks at it.
+func TestAFileThatIsReplacedAllTheTimeIsOpened(t *testing.T) {
+	eachWay(t, func(t *testing.T, f *private.Folder, open func(string, int) *os.File) {
+		open("block", create)
+		var group sync.WaitGroup
+		stop := make(chan struct{})
+		group.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				part, err := f.OpenFile("part", create)
+				if err == nil {
+					err = errors.Join(part.Close(), f.Rename("part", "block"))
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		defer group.Wait()
+		defer close(stop)
+		for range 1000 {
+			file := open("block", os.O_RDONLY)
+			file.Close()
 		}
 	})
 }

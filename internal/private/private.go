@@ -1,6 +1,5 @@
-// Package private keeps what other users of the machine have prepared out of the folders and files of
-// dataset/objects/cache, dataset/packed, dataset/shards and dataset/stream. It
-// also has locks between the processes of the same user, which the system ends with the process that
+// Package private keeps what other users of the machine have prepared out of the folders and files that
+// packages of dataset/ write. It also has locks between the processes of the same user, which the system ends with the process that
 // holds them, however that ends.
 //
 // A file is opened only if it is a regular file and belongs to the user, and for writing only if it has
@@ -153,7 +152,7 @@ func OpenFile(path string, flag int, perm fs.FileMode) (file *os.File, err error
 
 // open opens a file that exists and is the user's, or makes it. It truncates only what is the user's.
 func open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, error) {
-	for range 3 { // if the file is gone, or there, another process of the user may just have done that
+	for range 100 { // if the file is gone, there, or another one, another process of the user may just have done that
 		if flag&os.O_CREATE != 0 {
 			file, err := root.OpenFile(name, flag|os.O_EXCL, perm)
 			if !errors.Is(err, fs.ErrExist) || flag&os.O_EXCL != 0 {
@@ -166,7 +165,7 @@ func open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, err
 				err = errors.Join(err, file.Close())
 			}
 		}
-		if !errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0 {
+		if err != errReplaced && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0) {
 			return file, err
 		}
 	}
@@ -187,14 +186,17 @@ func openOwn(root *os.Root, name string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	info, err := file.Stat()
-	if err == nil && !os.SameFile(seen, info) {
-		err = fmt.Errorf("%s was replaced while it was opened", name)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, errors.Join(err, file.Close())
+	case !os.SameFile(seen, info):
+		file.Close()
+		return nil, errReplaced
 	}
 	return file, nil
 }
+
+var errReplaced = errors.New("the file was replaced while it was opened")
 
 // refusal is the error of a file that is not to be opened.
 func refusal(name string, info fs.FileInfo, flag int) error {

@@ -4,7 +4,10 @@
 
 package resize
 
-// horizontal4 computes n pixels of four rows. Weights come in groups of four taps:
+// horizontal4x1 is horizontal4 for one group per pixel.
+func horizontal4x1(dst *byte, src *byte, dstStride int, srcStride int, first *int32, n int, k *int16, groups int)
+
+// horizontal4 computes n times four pixels of four rows. Weights come in groups of four taps:
 // four low parts, then four high parts.
 func horizontal4(dst *byte, src *byte, dstStride int, srcStride int, first *int32, n int, k *int16, groups int)
 
@@ -12,11 +15,11 @@ func horizontal4(dst *byte, src *byte, dstStride int, srcStride int, first *int3
 // two low parts, then two high parts.
 func vertical8(dst *byte, src *byte, stride int, n int, k *int16, pairs int)
 
-// store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse is 1/std.
-func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+// store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse + low is 1/std.
+func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, inverse *[3]float32, low *[3]float32)
 
-// storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.
-func storePlane8(dst *float32, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse + low is 1/std.
+func storePlane8(dst *float32, src *byte, n int, mean *float32, inverse *float32, low *float32)
 
 // storeFloat16 writes n times 16 pixels to three planes, as x·scale + shift rounded to float16.
 func storeFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, scale *[3]float32, shift *[3]float32)
@@ -29,6 +32,17 @@ func storeBFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, s
 
 // storePlaneBFloat16 writes n times 16 samples of one channel, as x·scale + shift rounded to bfloat16, ties away from 0.
 func storePlaneBFloat16(dst *uint16, src *byte, n int, scale *float32, shift *float32)
+
+// interleaveBytes writes n times eight pixels of three bytes, and overwrites eight bytes after them. Order says which of the 16
+// bytes of four pixels the twelve are, and is 0xff after them.
+//
+//go:noescape
+func interleaveBytes(dst *byte, src *byte, n int, order *[16]byte)
+
+// separateBytes writes n times 32 bytes of one colour, whose places in 16 pixels of four bytes are the order.
+//
+//go:noescape
+func separateBytes(dst *byte, src *byte, n int, order *[16]byte)
 
 // lookupPixels16 writes n times 64 values of 2 bytes, for a channel of pixels.
 func lookupPixels16(dst *uint16, src *byte, n int, tables *byte, channel int)

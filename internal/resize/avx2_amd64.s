@@ -4,39 +4,73 @@
 
 #include "textflag.h"
 
-DATA pairs<>+0(SB)/1, $0x00
-DATA pairs<>+1(SB)/1, $0x80
-DATA pairs<>+2(SB)/1, $0x04
-DATA pairs<>+3(SB)/1, $0x80
-DATA pairs<>+4(SB)/1, $0x01
-DATA pairs<>+5(SB)/1, $0x80
-DATA pairs<>+6(SB)/1, $0x05
-DATA pairs<>+7(SB)/1, $0x80
-DATA pairs<>+8(SB)/1, $0x02
-DATA pairs<>+9(SB)/1, $0x80
-DATA pairs<>+10(SB)/1, $0x06
-DATA pairs<>+11(SB)/1, $0x80
-DATA pairs<>+12(SB)/1, $0x03
-DATA pairs<>+13(SB)/1, $0x80
-DATA pairs<>+14(SB)/1, $0x07
-DATA pairs<>+15(SB)/1, $0x80
-DATA pairs<>+16(SB)/1, $0x08
-DATA pairs<>+17(SB)/1, $0x80
-DATA pairs<>+18(SB)/1, $0x0c
-DATA pairs<>+19(SB)/1, $0x80
-DATA pairs<>+20(SB)/1, $0x09
-DATA pairs<>+21(SB)/1, $0x80
-DATA pairs<>+22(SB)/1, $0x0d
-DATA pairs<>+23(SB)/1, $0x80
-DATA pairs<>+24(SB)/1, $0x0a
-DATA pairs<>+25(SB)/1, $0x80
-DATA pairs<>+26(SB)/1, $0x0e
-DATA pairs<>+27(SB)/1, $0x80
-DATA pairs<>+28(SB)/1, $0x0b
-DATA pairs<>+29(SB)/1, $0x80
-DATA pairs<>+30(SB)/1, $0x0f
-DATA pairs<>+31(SB)/1, $0x80
-GLOBL pairs<>(SB), RODATA|NOPTR, $32
+DATA pairs0<>+0(SB)/1, $0x00
+DATA pairs0<>+1(SB)/1, $0x80
+DATA pairs0<>+2(SB)/1, $0x04
+DATA pairs0<>+3(SB)/1, $0x80
+DATA pairs0<>+4(SB)/1, $0x01
+DATA pairs0<>+5(SB)/1, $0x80
+DATA pairs0<>+6(SB)/1, $0x05
+DATA pairs0<>+7(SB)/1, $0x80
+DATA pairs0<>+8(SB)/1, $0x02
+DATA pairs0<>+9(SB)/1, $0x80
+DATA pairs0<>+10(SB)/1, $0x06
+DATA pairs0<>+11(SB)/1, $0x80
+DATA pairs0<>+12(SB)/1, $0x03
+DATA pairs0<>+13(SB)/1, $0x80
+DATA pairs0<>+14(SB)/1, $0x07
+DATA pairs0<>+15(SB)/1, $0x80
+DATA pairs0<>+16(SB)/1, $0x00
+DATA pairs0<>+17(SB)/1, $0x80
+DATA pairs0<>+18(SB)/1, $0x04
+DATA pairs0<>+19(SB)/1, $0x80
+DATA pairs0<>+20(SB)/1, $0x01
+DATA pairs0<>+21(SB)/1, $0x80
+DATA pairs0<>+22(SB)/1, $0x05
+DATA pairs0<>+23(SB)/1, $0x80
+DATA pairs0<>+24(SB)/1, $0x02
+DATA pairs0<>+25(SB)/1, $0x80
+DATA pairs0<>+26(SB)/1, $0x06
+DATA pairs0<>+27(SB)/1, $0x80
+DATA pairs0<>+28(SB)/1, $0x03
+DATA pairs0<>+29(SB)/1, $0x80
+DATA pairs0<>+30(SB)/1, $0x07
+DATA pairs0<>+31(SB)/1, $0x80
+GLOBL pairs0<>(SB), RODATA|NOPTR, $32
+
+DATA pairs2<>+0(SB)/1, $0x08
+DATA pairs2<>+1(SB)/1, $0x80
+DATA pairs2<>+2(SB)/1, $0x0c
+DATA pairs2<>+3(SB)/1, $0x80
+DATA pairs2<>+4(SB)/1, $0x09
+DATA pairs2<>+5(SB)/1, $0x80
+DATA pairs2<>+6(SB)/1, $0x0d
+DATA pairs2<>+7(SB)/1, $0x80
+DATA pairs2<>+8(SB)/1, $0x0a
+DATA pairs2<>+9(SB)/1, $0x80
+DATA pairs2<>+10(SB)/1, $0x0e
+DATA pairs2<>+11(SB)/1, $0x80
+DATA pairs2<>+12(SB)/1, $0x0b
+DATA pairs2<>+13(SB)/1, $0x80
+DATA pairs2<>+14(SB)/1, $0x0f
+DATA pairs2<>+15(SB)/1, $0x80
+DATA pairs2<>+16(SB)/1, $0x08
+DATA pairs2<>+17(SB)/1, $0x80
+DATA pairs2<>+18(SB)/1, $0x0c
+DATA pairs2<>+19(SB)/1, $0x80
+DATA pairs2<>+20(SB)/1, $0x09
+DATA pairs2<>+21(SB)/1, $0x80
+DATA pairs2<>+22(SB)/1, $0x0d
+DATA pairs2<>+23(SB)/1, $0x80
+DATA pairs2<>+24(SB)/1, $0x0a
+DATA pairs2<>+25(SB)/1, $0x80
+DATA pairs2<>+26(SB)/1, $0x0e
+DATA pairs2<>+27(SB)/1, $0x80
+DATA pairs2<>+28(SB)/1, $0x0b
+DATA pairs2<>+29(SB)/1, $0x80
+DATA pairs2<>+30(SB)/1, $0x0f
+DATA pairs2<>+31(SB)/1, $0x80
+GLOBL pairs2<>(SB), RODATA|NOPTR, $32
 
 DATA half<>+0(SB)/4, $0x00200000
 DATA half<>+4(SB)/4, $0x00200000
@@ -48,25 +82,183 @@ DATA half<>+24(SB)/4, $0x00200000
 DATA half<>+28(SB)/4, $0x00200000
 GLOBL half<>(SB), RODATA|NOPTR, $32
 
-DATA lowIndex<>+0(SB)/4, $0x00000000
-DATA lowIndex<>+4(SB)/4, $0x00000000
-DATA lowIndex<>+8(SB)/4, $0x00000000
-DATA lowIndex<>+12(SB)/4, $0x00000000
-DATA lowIndex<>+16(SB)/4, $0x00000001
-DATA lowIndex<>+20(SB)/4, $0x00000001
-DATA lowIndex<>+24(SB)/4, $0x00000001
-DATA lowIndex<>+28(SB)/4, $0x00000001
-GLOBL lowIndex<>(SB), RODATA|NOPTR, $32
+// func horizontal4x1(dst *byte, src *byte, dstStride int, srcStride int, first *int32, n int, k *int16, groups int)
+// Requires: AVX, AVX2
+TEXT ·horizontal4x1(SB), NOSPLIT, $0-64
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    dstStride+16(FP), DX
+	MOVQ    srcStride+24(FP), BX
+	MOVQ    first+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    k+48(FP), R8
+	VMOVDQU pairs0<>+0(SB), Y0
+	VMOVDQU pairs2<>+0(SB), Y1
 
-DATA highIndex<>+0(SB)/4, $0x00000002
-DATA highIndex<>+4(SB)/4, $0x00000002
-DATA highIndex<>+8(SB)/4, $0x00000002
-DATA highIndex<>+12(SB)/4, $0x00000002
-DATA highIndex<>+16(SB)/4, $0x00000003
-DATA highIndex<>+20(SB)/4, $0x00000003
-DATA highIndex<>+24(SB)/4, $0x00000003
-DATA highIndex<>+28(SB)/4, $0x00000003
-GLOBL highIndex<>(SB), RODATA|NOPTR, $32
+pixels:
+	MOVLQSX        (SI), R9
+	LEAQ           (CX)(R9*4), R9
+	LEAQ           (R9)(BX*2), R10
+	VBROADCASTI128 (R9), Y3
+	VINSERTI128    $0x01, (R9)(BX*1), Y3, Y3
+	VPSHUFB        Y0, Y3, Y2
+	VPSHUFB        Y1, Y3, Y3
+	VBROADCASTI128 (R10), Y5
+	VINSERTI128    $0x01, (R10)(BX*1), Y5, Y5
+	VPSHUFB        Y0, Y5, Y4
+	VPSHUFB        Y1, Y5, Y5
+	VPBROADCASTD   (R8), Y6
+	VPMADDWD       Y6, Y2, Y7
+	VPMADDWD       Y6, Y4, Y6
+	VPBROADCASTD   8(R8), Y8
+	VPMADDWD       Y8, Y2, Y2
+	VPMADDWD       Y8, Y4, Y4
+	VPBROADCASTD   4(R8), Y8
+	VPMADDWD       Y8, Y3, Y9
+	VPADDD         Y9, Y7, Y7
+	VPMADDWD       Y8, Y5, Y8
+	VPADDD         Y8, Y6, Y6
+	VPBROADCASTD   12(R8), Y8
+	VPMADDWD       Y8, Y3, Y3
+	VPADDD         Y3, Y2, Y2
+	VPMADDWD       Y8, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	ADDQ           $0x10, R8
+	VPSLLD         $0x0f, Y2, Y2
+	VPADDD         Y2, Y7, Y7
+	VPADDD         half<>+0(SB), Y7, Y7
+	VPSRAD         $0x16, Y7, Y7
+	VPSLLD         $0x0f, Y4, Y4
+	VPADDD         Y4, Y6, Y6
+	VPADDD         half<>+0(SB), Y6, Y6
+	VPSRAD         $0x16, Y6, Y6
+	MOVLQSX        4(SI), R9
+	LEAQ           (CX)(R9*4), R9
+	LEAQ           (R9)(BX*2), R10
+	VBROADCASTI128 (R9), Y3
+	VINSERTI128    $0x01, (R9)(BX*1), Y3, Y3
+	VPSHUFB        Y0, Y3, Y2
+	VPSHUFB        Y1, Y3, Y3
+	VBROADCASTI128 (R10), Y5
+	VINSERTI128    $0x01, (R10)(BX*1), Y5, Y5
+	VPSHUFB        Y0, Y5, Y4
+	VPSHUFB        Y1, Y5, Y5
+	VPBROADCASTD   (R8), Y8
+	VPMADDWD       Y8, Y2, Y9
+	VPMADDWD       Y8, Y4, Y8
+	VPBROADCASTD   8(R8), Y10
+	VPMADDWD       Y10, Y2, Y2
+	VPMADDWD       Y10, Y4, Y4
+	VPBROADCASTD   4(R8), Y10
+	VPMADDWD       Y10, Y3, Y11
+	VPADDD         Y11, Y9, Y9
+	VPMADDWD       Y10, Y5, Y10
+	VPADDD         Y10, Y8, Y8
+	VPBROADCASTD   12(R8), Y10
+	VPMADDWD       Y10, Y3, Y3
+	VPADDD         Y3, Y2, Y2
+	VPMADDWD       Y10, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	ADDQ           $0x10, R8
+	VPSLLD         $0x0f, Y2, Y2
+	VPADDD         Y2, Y9, Y9
+	VPADDD         half<>+0(SB), Y9, Y9
+	VPSRAD         $0x16, Y9, Y9
+	VPACKSSDW      Y9, Y7, Y7
+	VPSLLD         $0x0f, Y4, Y4
+	VPADDD         Y4, Y8, Y8
+	VPADDD         half<>+0(SB), Y8, Y8
+	VPSRAD         $0x16, Y8, Y8
+	VPACKSSDW      Y8, Y6, Y6
+	MOVLQSX        8(SI), R9
+	LEAQ           (CX)(R9*4), R9
+	LEAQ           (R9)(BX*2), R10
+	VBROADCASTI128 (R9), Y3
+	VINSERTI128    $0x01, (R9)(BX*1), Y3, Y3
+	VPSHUFB        Y0, Y3, Y2
+	VPSHUFB        Y1, Y3, Y3
+	VBROADCASTI128 (R10), Y5
+	VINSERTI128    $0x01, (R10)(BX*1), Y5, Y5
+	VPSHUFB        Y0, Y5, Y4
+	VPSHUFB        Y1, Y5, Y5
+	VPBROADCASTD   (R8), Y8
+	VPMADDWD       Y8, Y2, Y9
+	VPMADDWD       Y8, Y4, Y8
+	VPBROADCASTD   8(R8), Y10
+	VPMADDWD       Y10, Y2, Y2
+	VPMADDWD       Y10, Y4, Y4
+	VPBROADCASTD   4(R8), Y10
+	VPMADDWD       Y10, Y3, Y11
+	VPADDD         Y11, Y9, Y9
+	VPMADDWD       Y10, Y5, Y10
+	VPADDD         Y10, Y8, Y8
+	VPBROADCASTD   12(R8), Y10
+	VPMADDWD       Y10, Y3, Y3
+	VPADDD         Y3, Y2, Y2
+	VPMADDWD       Y10, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	ADDQ           $0x10, R8
+	VPSLLD         $0x0f, Y2, Y2
+	VPADDD         Y2, Y9, Y9
+	VPADDD         half<>+0(SB), Y9, Y9
+	VPSRAD         $0x16, Y9, Y9
+	VPSLLD         $0x0f, Y4, Y4
+	VPADDD         Y4, Y8, Y8
+	VPADDD         half<>+0(SB), Y8, Y8
+	VPSRAD         $0x16, Y8, Y8
+	MOVLQSX        12(SI), R9
+	LEAQ           (CX)(R9*4), R9
+	LEAQ           (R9)(BX*2), R10
+	VBROADCASTI128 (R9), Y3
+	VINSERTI128    $0x01, (R9)(BX*1), Y3, Y3
+	VPSHUFB        Y0, Y3, Y2
+	VPSHUFB        Y1, Y3, Y3
+	VBROADCASTI128 (R10), Y5
+	VINSERTI128    $0x01, (R10)(BX*1), Y5, Y5
+	VPSHUFB        Y0, Y5, Y4
+	VPSHUFB        Y1, Y5, Y5
+	VPBROADCASTD   (R8), Y10
+	VPMADDWD       Y10, Y2, Y11
+	VPMADDWD       Y10, Y4, Y10
+	VPBROADCASTD   8(R8), Y12
+	VPMADDWD       Y12, Y2, Y2
+	VPMADDWD       Y12, Y4, Y4
+	VPBROADCASTD   4(R8), Y12
+	VPMADDWD       Y12, Y3, Y13
+	VPADDD         Y13, Y11, Y11
+	VPMADDWD       Y12, Y5, Y12
+	VPADDD         Y12, Y10, Y10
+	VPBROADCASTD   12(R8), Y12
+	VPMADDWD       Y12, Y3, Y3
+	VPADDD         Y3, Y2, Y2
+	VPMADDWD       Y12, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	ADDQ           $0x10, R8
+	VPSLLD         $0x0f, Y2, Y2
+	VPADDD         Y2, Y11, Y11
+	VPADDD         half<>+0(SB), Y11, Y11
+	VPSRAD         $0x16, Y11, Y11
+	VPACKSSDW      Y11, Y9, Y9
+	VPSLLD         $0x0f, Y4, Y4
+	VPADDD         Y4, Y10, Y10
+	VPADDD         half<>+0(SB), Y10, Y10
+	VPSRAD         $0x16, Y10, Y10
+	VPACKSSDW      Y10, Y8, Y8
+	VPACKUSWB      Y9, Y7, Y7
+	VMOVDQU        X7, (AX)
+	VEXTRACTI128   $0x01, Y7, (AX)(DX*1)
+	LEAQ           (AX)(DX*2), AX
+	VPACKUSWB      Y8, Y6, Y6
+	VMOVDQU        X6, (AX)
+	VEXTRACTI128   $0x01, Y6, (AX)(DX*1)
+	NEGQ           DX
+	LEAQ           16(AX)(DX*2), AX
+	NEGQ           DX
+	ADDQ           $0x10, SI
+	DECQ           DI
+	JNZ            pixels
+	VZEROUPPER
+	RET
 
 // func horizontal4(dst *byte, src *byte, dstStride int, srcStride int, first *int32, n int, k *int16, groups int)
 // Requires: AVX, AVX2
@@ -78,103 +270,233 @@ TEXT ·horizontal4(SB), NOSPLIT, $0-64
 	MOVQ    first+32(FP), SI
 	MOVQ    n+40(FP), DI
 	MOVQ    k+48(FP), R8
-	MOVQ    groups+56(FP), R9
-	VMOVDQU pairs<>+0(SB), Y0
-	VMOVDQU lowIndex<>+0(SB), Y1
-	VMOVDQU highIndex<>+0(SB), Y2
-	LEAQ    (CX)(BX*2), R10
-	LEAQ    (AX)(DX*2), R11
+	VMOVDQU pairs0<>+0(SB), Y0
+	VMOVDQU pairs2<>+0(SB), Y1
 
-pixel:
-	MOVLQSX (SI), R12
-	SHLQ    $0x02, R12
-	LEAQ    (CX)(R12*1), R13
-	LEAQ    (R10)(R12*1), R12
+pixels:
+	MOVLQSX (SI), R9
+	LEAQ    (CX)(R9*4), R9
+	LEAQ    (R9)(BX*2), R10
+	VPXOR   Y2, Y2, Y2
 	VPXOR   Y3, Y3, Y3
 	VPXOR   Y4, Y4, Y4
 	VPXOR   Y5, Y5, Y5
-	VPXOR   Y6, Y6, Y6
-	VPXOR   Y7, Y7, Y7
-	VPXOR   Y8, Y8, Y8
-	VPXOR   Y9, Y9, Y9
-	VPXOR   Y10, Y10, Y10
-	MOVQ    R9, R14
+	MOVQ    groups+56(FP), R11
 
-taps:
-	VMOVDQU        (R8), X11
-	VPERMD         Y11, Y1, Y12
-	VPERMD         Y11, Y2, Y13
-	VBROADCASTI128 (R13), Y14
-	VPSHUFB        Y0, Y14, Y14
-	VPMADDWD       Y12, Y14, Y15
-	VPADDD         Y15, Y3, Y3
-	VPMADDWD       Y13, Y14, Y14
-	VPADDD         Y14, Y4, Y4
-	VBROADCASTI128 (R13)(BX*1), Y14
-	VPSHUFB        Y0, Y14, Y14
-	VPMADDWD       Y12, Y14, Y15
-	VPADDD         Y15, Y5, Y5
-	VPMADDWD       Y13, Y14, Y14
-	VPADDD         Y14, Y6, Y6
-	VBROADCASTI128 (R12), Y14
-	VPSHUFB        Y0, Y14, Y14
-	VPMADDWD       Y12, Y14, Y15
-	VPADDD         Y15, Y7, Y7
-	VPMADDWD       Y13, Y14, Y14
-	VPADDD         Y14, Y8, Y8
-	VBROADCASTI128 (R12)(BX*1), Y14
-	VPSHUFB        Y0, Y14, Y14
-	VPMADDWD       Y12, Y14, Y12
-	VPADDD         Y12, Y9, Y9
-	VPMADDWD       Y13, Y14, Y14
-	VPADDD         Y14, Y10, Y10
+taps0:
+	VBROADCASTI128 (R9), Y7
+	VINSERTI128    $0x01, (R9)(BX*1), Y7, Y7
+	VPSHUFB        Y0, Y7, Y6
+	VPSHUFB        Y1, Y7, Y7
+	VBROADCASTI128 (R10), Y9
+	VINSERTI128    $0x01, (R10)(BX*1), Y9, Y9
+	VPSHUFB        Y0, Y9, Y8
+	VPSHUFB        Y1, Y9, Y9
+	VPBROADCASTD   (R8), Y10
+	VPMADDWD       Y10, Y6, Y11
+	VPADDD         Y11, Y2, Y2
+	VPMADDWD       Y10, Y8, Y10
+	VPADDD         Y10, Y4, Y4
+	VPBROADCASTD   8(R8), Y10
+	VPMADDWD       Y10, Y6, Y6
+	VPADDD         Y6, Y3, Y3
+	VPMADDWD       Y10, Y8, Y8
+	VPADDD         Y8, Y5, Y5
+	VPBROADCASTD   4(R8), Y6
+	VPMADDWD       Y6, Y7, Y8
+	VPADDD         Y8, Y2, Y2
+	VPMADDWD       Y6, Y9, Y6
+	VPADDD         Y6, Y4, Y4
+	VPBROADCASTD   12(R8), Y6
+	VPMADDWD       Y6, Y7, Y7
+	VPADDD         Y7, Y3, Y3
+	VPMADDWD       Y6, Y9, Y9
+	VPADDD         Y9, Y5, Y5
 	ADDQ           $0x10, R8
-	ADDQ           $0x10, R13
-	ADDQ           $0x10, R12
-	DECQ           R14
-	JNZ            taps
-	VPSLLD         $0x0f, Y4, Y4
-	VPADDD         Y4, Y3, Y3
-	VPSLLD         $0x0f, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VPSLLD         $0x0f, Y8, Y8
-	VPADDD         Y8, Y7, Y7
-	VPSLLD         $0x0f, Y10, Y10
-	VPADDD         Y10, Y9, Y9
-	VPERM2I128     $0x20, Y5, Y3, Y4
-	VPERM2I128     $0x31, Y5, Y3, Y3
-	VPADDD         Y4, Y3, Y3
+	ADDQ           $0x10, R9
+	ADDQ           $0x10, R10
+	DECQ           R11
+	JNZ            taps0
+	VPSLLD         $0x0f, Y3, Y3
+	VPADDD         Y3, Y2, Y2
+	VPADDD         half<>+0(SB), Y2, Y2
+	VPSRAD         $0x16, Y2, Y2
+	VPSLLD         $0x0f, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPADDD         half<>+0(SB), Y4, Y4
+	VPSRAD         $0x16, Y4, Y4
+	MOVLQSX        4(SI), R9
+	LEAQ           (CX)(R9*4), R9
+	LEAQ           (R9)(BX*2), R10
+	VPXOR          Y3, Y3, Y3
+	VPXOR          Y5, Y5, Y5
+	VPXOR          Y6, Y6, Y6
+	VPXOR          Y7, Y7, Y7
+	MOVQ           groups+56(FP), R11
+
+taps1:
+	VBROADCASTI128 (R9), Y9
+	VINSERTI128    $0x01, (R9)(BX*1), Y9, Y9
+	VPSHUFB        Y0, Y9, Y8
+	VPSHUFB        Y1, Y9, Y9
+	VBROADCASTI128 (R10), Y11
+	VINSERTI128    $0x01, (R10)(BX*1), Y11, Y11
+	VPSHUFB        Y0, Y11, Y10
+	VPSHUFB        Y1, Y11, Y11
+	VPBROADCASTD   (R8), Y12
+	VPMADDWD       Y12, Y8, Y13
+	VPADDD         Y13, Y3, Y3
+	VPMADDWD       Y12, Y10, Y12
+	VPADDD         Y12, Y6, Y6
+	VPBROADCASTD   8(R8), Y12
+	VPMADDWD       Y12, Y8, Y8
+	VPADDD         Y8, Y5, Y5
+	VPMADDWD       Y12, Y10, Y10
+	VPADDD         Y10, Y7, Y7
+	VPBROADCASTD   4(R8), Y8
+	VPMADDWD       Y8, Y9, Y10
+	VPADDD         Y10, Y3, Y3
+	VPMADDWD       Y8, Y11, Y8
+	VPADDD         Y8, Y6, Y6
+	VPBROADCASTD   12(R8), Y8
+	VPMADDWD       Y8, Y9, Y9
+	VPADDD         Y9, Y5, Y5
+	VPMADDWD       Y8, Y11, Y11
+	VPADDD         Y11, Y7, Y7
+	ADDQ           $0x10, R8
+	ADDQ           $0x10, R9
+	ADDQ           $0x10, R10
+	DECQ           R11
+	JNZ            taps1
+	VPSLLD         $0x0f, Y5, Y5
+	VPADDD         Y5, Y3, Y3
 	VPADDD         half<>+0(SB), Y3, Y3
 	VPSRAD         $0x16, Y3, Y3
-	VPERM2I128     $0x20, Y9, Y7, Y4
-	VPERM2I128     $0x31, Y9, Y7, Y5
-	VPADDD         Y4, Y5, Y7
-	VPADDD         half<>+0(SB), Y7, Y7
-	VPSRAD         $0x16, Y7, Y7
-	VPACKSSDW      Y7, Y3, Y3
-	VPACKUSWB      Y3, Y3, Y3
-	VEXTRACTI128   $0x01, Y3, X4
-	VMOVD          X3, (AX)
-	VPEXTRD        $0x01, X3, (R11)
-	VMOVD          X4, (AX)(DX*1)
-	VPEXTRD        $0x01, X4, (R11)(DX*1)
-	ADDQ           $0x04, AX
-	ADDQ           $0x04, R11
-	ADDQ           $0x04, SI
+	VPACKSSDW      Y3, Y2, Y2
+	VPSLLD         $0x0f, Y7, Y7
+	VPADDD         Y7, Y6, Y6
+	VPADDD         half<>+0(SB), Y6, Y6
+	VPSRAD         $0x16, Y6, Y6
+	VPACKSSDW      Y6, Y4, Y4
+	MOVLQSX        8(SI), R9
+	LEAQ           (CX)(R9*4), R9
+	LEAQ           (R9)(BX*2), R10
+	VPXOR          Y3, Y3, Y3
+	VPXOR          Y5, Y5, Y5
+	VPXOR          Y6, Y6, Y6
+	VPXOR          Y7, Y7, Y7
+	MOVQ           groups+56(FP), R11
+
+taps2:
+	VBROADCASTI128 (R9), Y9
+	VINSERTI128    $0x01, (R9)(BX*1), Y9, Y9
+	VPSHUFB        Y0, Y9, Y8
+	VPSHUFB        Y1, Y9, Y9
+	VBROADCASTI128 (R10), Y11
+	VINSERTI128    $0x01, (R10)(BX*1), Y11, Y11
+	VPSHUFB        Y0, Y11, Y10
+	VPSHUFB        Y1, Y11, Y11
+	VPBROADCASTD   (R8), Y12
+	VPMADDWD       Y12, Y8, Y13
+	VPADDD         Y13, Y3, Y3
+	VPMADDWD       Y12, Y10, Y12
+	VPADDD         Y12, Y6, Y6
+	VPBROADCASTD   8(R8), Y12
+	VPMADDWD       Y12, Y8, Y8
+	VPADDD         Y8, Y5, Y5
+	VPMADDWD       Y12, Y10, Y10
+	VPADDD         Y10, Y7, Y7
+	VPBROADCASTD   4(R8), Y8
+	VPMADDWD       Y8, Y9, Y10
+	VPADDD         Y10, Y3, Y3
+	VPMADDWD       Y8, Y11, Y8
+	VPADDD         Y8, Y6, Y6
+	VPBROADCASTD   12(R8), Y8
+	VPMADDWD       Y8, Y9, Y9
+	VPADDD         Y9, Y5, Y5
+	VPMADDWD       Y8, Y11, Y11
+	VPADDD         Y11, Y7, Y7
+	ADDQ           $0x10, R8
+	ADDQ           $0x10, R9
+	ADDQ           $0x10, R10
+	DECQ           R11
+	JNZ            taps2
+	VPSLLD         $0x0f, Y5, Y5
+	VPADDD         Y5, Y3, Y3
+	VPADDD         half<>+0(SB), Y3, Y3
+	VPSRAD         $0x16, Y3, Y3
+	VPSLLD         $0x0f, Y7, Y7
+	VPADDD         Y7, Y6, Y6
+	VPADDD         half<>+0(SB), Y6, Y6
+	VPSRAD         $0x16, Y6, Y6
+	MOVLQSX        12(SI), R9
+	LEAQ           (CX)(R9*4), R9
+	LEAQ           (R9)(BX*2), R10
+	VPXOR          Y5, Y5, Y5
+	VPXOR          Y7, Y7, Y7
+	VPXOR          Y8, Y8, Y8
+	VPXOR          Y9, Y9, Y9
+	MOVQ           groups+56(FP), R11
+
+taps3:
+	VBROADCASTI128 (R9), Y11
+	VINSERTI128    $0x01, (R9)(BX*1), Y11, Y11
+	VPSHUFB        Y0, Y11, Y10
+	VPSHUFB        Y1, Y11, Y11
+	VBROADCASTI128 (R10), Y13
+	VINSERTI128    $0x01, (R10)(BX*1), Y13, Y13
+	VPSHUFB        Y0, Y13, Y12
+	VPSHUFB        Y1, Y13, Y13
+	VPBROADCASTD   (R8), Y14
+	VPMADDWD       Y14, Y10, Y15
+	VPADDD         Y15, Y5, Y5
+	VPMADDWD       Y14, Y12, Y14
+	VPADDD         Y14, Y8, Y8
+	VPBROADCASTD   8(R8), Y14
+	VPMADDWD       Y14, Y10, Y10
+	VPADDD         Y10, Y7, Y7
+	VPMADDWD       Y14, Y12, Y12
+	VPADDD         Y12, Y9, Y9
+	VPBROADCASTD   4(R8), Y10
+	VPMADDWD       Y10, Y11, Y12
+	VPADDD         Y12, Y5, Y5
+	VPMADDWD       Y10, Y13, Y10
+	VPADDD         Y10, Y8, Y8
+	VPBROADCASTD   12(R8), Y10
+	VPMADDWD       Y10, Y11, Y11
+	VPADDD         Y11, Y7, Y7
+	VPMADDWD       Y10, Y13, Y13
+	VPADDD         Y13, Y9, Y9
+	ADDQ           $0x10, R8
+	ADDQ           $0x10, R9
+	ADDQ           $0x10, R10
+	DECQ           R11
+	JNZ            taps3
+	VPSLLD         $0x0f, Y7, Y7
+	VPADDD         Y7, Y5, Y5
+	VPADDD         half<>+0(SB), Y5, Y5
+	VPSRAD         $0x16, Y5, Y5
+	VPACKSSDW      Y5, Y3, Y3
+	VPSLLD         $0x0f, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VPADDD         half<>+0(SB), Y8, Y8
+	VPSRAD         $0x16, Y8, Y8
+	VPACKSSDW      Y8, Y6, Y6
+	VPACKUSWB      Y3, Y2, Y2
+	VMOVDQU        X2, (AX)
+	VEXTRACTI128   $0x01, Y2, (AX)(DX*1)
+	LEAQ           (AX)(DX*2), AX
+	VPACKUSWB      Y6, Y4, Y4
+	VMOVDQU        X4, (AX)
+	VEXTRACTI128   $0x01, Y4, (AX)(DX*1)
+	NEGQ           DX
+	LEAQ           16(AX)(DX*2), AX
+	NEGQ           DX
+	ADDQ           $0x10, SI
 	DECQ           DI
-	JNZ            pixel
+	JNZ            pixels
 	VZEROUPPER
 	RET
-
-DATA halfV<>+0(SB)/4, $0x00200000
-DATA halfV<>+4(SB)/4, $0x00200000
-DATA halfV<>+8(SB)/4, $0x00200000
-DATA halfV<>+12(SB)/4, $0x00200000
-DATA halfV<>+16(SB)/4, $0x00200000
-DATA halfV<>+20(SB)/4, $0x00200000
-DATA halfV<>+24(SB)/4, $0x00200000
-DATA halfV<>+28(SB)/4, $0x00200000
-GLOBL halfV<>(SB), RODATA|NOPTR, $32
 
 // func vertical8(dst *byte, src *byte, stride int, n int, k *int16, pairs int)
 // Requires: AVX, AVX2
@@ -188,72 +510,87 @@ TEXT ·vertical8(SB), NOSPLIT, $0-48
 	VPXOR Y0, Y0, Y0
 
 block:
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	MOVQ  CX, R8
-	MOVQ  SI, R9
-	MOVQ  DI, R10
+	MOVQ         CX, R8
+	MOVQ         SI, R9
+	MOVQ         DI, R10
+	VPBROADCASTD (R9), Y1
+	VPBROADCASTD 4(R9), Y2
+	VMOVDQU      (R8), Y3
+	VPUNPCKLBW   (R8)(DX*1), Y3, Y4
+	VPUNPCKHBW   (R8)(DX*1), Y3, Y3
+	VPUNPCKLBW   Y0, Y4, Y5
+	VPMADDWD     Y1, Y5, Y6
+	VPMADDWD     Y2, Y5, Y5
+	VPUNPCKHBW   Y0, Y4, Y4
+	VPMADDWD     Y1, Y4, Y7
+	VPMADDWD     Y2, Y4, Y4
+	VPUNPCKLBW   Y0, Y3, Y8
+	VPMADDWD     Y1, Y8, Y9
+	VPMADDWD     Y2, Y8, Y8
+	VPUNPCKHBW   Y0, Y3, Y3
+	VPMADDWD     Y1, Y3, Y1
+	VPMADDWD     Y2, Y3, Y2
+	ADDQ         $0x08, R9
+	LEAQ         (R8)(DX*2), R8
+	DECQ         R10
+	JZ           sum
 
 rows:
-	VPBROADCASTD (R9), Y9
+	VPBROADCASTD (R9), Y3
 	VPBROADCASTD 4(R9), Y10
 	VMOVDQU      (R8), Y11
-	VPUNPCKLBW   (R8)(DX*1), Y11, Y13
-	VPUNPCKHBW   (R8)(DX*1), Y11, Y14
-	VPUNPCKLBW   Y0, Y13, Y12
-	VPMADDWD     Y9, Y12, Y11
-	VPADDD       Y11, Y1, Y1
-	VPMADDWD     Y10, Y12, Y12
-	VPADDD       Y12, Y2, Y2
-	VPUNPCKHBW   Y0, Y13, Y12
-	VPMADDWD     Y9, Y12, Y11
-	VPADDD       Y11, Y3, Y3
+	VPUNPCKLBW   (R8)(DX*1), Y11, Y12
+	VPUNPCKHBW   (R8)(DX*1), Y11, Y11
+	VPUNPCKLBW   Y0, Y12, Y13
+	VPMADDWD     Y3, Y13, Y14
+	VPADDD       Y14, Y6, Y6
+	VPMADDWD     Y10, Y13, Y13
+	VPADDD       Y13, Y5, Y5
+	VPUNPCKHBW   Y0, Y12, Y12
+	VPMADDWD     Y3, Y12, Y13
+	VPADDD       Y13, Y7, Y7
 	VPMADDWD     Y10, Y12, Y12
 	VPADDD       Y12, Y4, Y4
-	VPUNPCKLBW   Y0, Y14, Y12
-	VPMADDWD     Y9, Y12, Y11
-	VPADDD       Y11, Y5, Y5
-	VPMADDWD     Y10, Y12, Y12
-	VPADDD       Y12, Y6, Y6
-	VPUNPCKHBW   Y0, Y14, Y12
-	VPMADDWD     Y9, Y12, Y11
-	VPADDD       Y11, Y7, Y7
+	VPUNPCKLBW   Y0, Y11, Y12
+	VPMADDWD     Y3, Y12, Y13
+	VPADDD       Y13, Y9, Y9
 	VPMADDWD     Y10, Y12, Y12
 	VPADDD       Y12, Y8, Y8
+	VPUNPCKHBW   Y0, Y11, Y11
+	VPMADDWD     Y3, Y11, Y3
+	VPADDD       Y3, Y1, Y1
+	VPMADDWD     Y10, Y11, Y3
+	VPADDD       Y3, Y2, Y2
 	ADDQ         $0x08, R9
 	LEAQ         (R8)(DX*2), R8
 	DECQ         R10
 	JNZ          rows
-	VPSLLD       $0x0f, Y2, Y2
-	VPADDD       Y2, Y1, Y1
-	VPADDD       halfV<>+0(SB), Y1, Y1
-	VPSRAD       $0x16, Y1, Y1
-	VPSLLD       $0x0f, Y4, Y4
-	VPADDD       Y4, Y3, Y3
-	VPADDD       halfV<>+0(SB), Y3, Y3
-	VPSRAD       $0x16, Y3, Y3
-	VPSLLD       $0x0f, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPADDD       halfV<>+0(SB), Y5, Y5
-	VPSRAD       $0x16, Y5, Y5
-	VPSLLD       $0x0f, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPADDD       halfV<>+0(SB), Y7, Y7
-	VPSRAD       $0x16, Y7, Y7
-	VPACKSSDW    Y3, Y1, Y1
-	VPACKSSDW    Y7, Y5, Y5
-	VPACKUSWB    Y5, Y1, Y1
-	VMOVDQU      Y1, (AX)
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	DECQ         BX
-	JNZ          block
+
+sum:
+	VPSLLD    $0x0f, Y5, Y5
+	VPADDD    Y5, Y6, Y6
+	VPADDD    half<>+0(SB), Y6, Y6
+	VPSRAD    $0x16, Y6, Y6
+	VPSLLD    $0x0f, Y4, Y4
+	VPADDD    Y4, Y7, Y7
+	VPADDD    half<>+0(SB), Y7, Y7
+	VPSRAD    $0x16, Y7, Y7
+	VPSLLD    $0x0f, Y8, Y8
+	VPADDD    Y8, Y9, Y9
+	VPADDD    half<>+0(SB), Y9, Y9
+	VPSRAD    $0x16, Y9, Y9
+	VPSLLD    $0x0f, Y2, Y2
+	VPADDD    Y2, Y1, Y1
+	VPADDD    half<>+0(SB), Y1, Y1
+	VPSRAD    $0x16, Y1, Y1
+	VPACKSSDW Y7, Y6, Y6
+	VPACKSSDW Y1, Y9, Y9
+	VPACKUSWB Y9, Y6, Y6
+	VMOVDQU   Y6, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, CX
+	DECQ      BX
+	JNZ       block
 	VZEROUPPER
 	RET
 
@@ -267,16 +604,6 @@ DATA byteMask<>+24(SB)/4, $0x000000ff
 DATA byteMask<>+28(SB)/4, $0x000000ff
 GLOBL byteMask<>(SB), RODATA|NOPTR, $32
 
-DATA full<>+0(SB)/4, $0x437f0000
-DATA full<>+4(SB)/4, $0x437f0000
-DATA full<>+8(SB)/4, $0x437f0000
-DATA full<>+12(SB)/4, $0x437f0000
-DATA full<>+16(SB)/4, $0x437f0000
-DATA full<>+20(SB)/4, $0x437f0000
-DATA full<>+24(SB)/4, $0x437f0000
-DATA full<>+28(SB)/4, $0x437f0000
-GLOBL full<>(SB), RODATA|NOPTR, $32
-
 DATA part<>+0(SB)/4, $0x3b808081
 DATA part<>+4(SB)/4, $0x3b808081
 DATA part<>+8(SB)/4, $0x3b808081
@@ -287,7 +614,17 @@ DATA part<>+24(SB)/4, $0x3b808081
 DATA part<>+28(SB)/4, $0x3b808081
 GLOBL part<>(SB), RODATA|NOPTR, $32
 
-// func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+DATA partLow<>+0(SB)/4, $0xaf7efeff
+DATA partLow<>+4(SB)/4, $0xaf7efeff
+DATA partLow<>+8(SB)/4, $0xaf7efeff
+DATA partLow<>+12(SB)/4, $0xaf7efeff
+DATA partLow<>+16(SB)/4, $0xaf7efeff
+DATA partLow<>+20(SB)/4, $0xaf7efeff
+DATA partLow<>+24(SB)/4, $0xaf7efeff
+DATA partLow<>+28(SB)/4, $0xaf7efeff
+GLOBL partLow<>(SB), RODATA|NOPTR, $32
+
+// func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, inverse *[3]float32, low *[3]float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·store8(SB), NOSPLIT, $0-64
 	MOVQ         red+0(FP), AX
@@ -296,11 +633,11 @@ TEXT ·store8(SB), NOSPLIT, $0-64
 	MOVQ         src+24(FP), BX
 	MOVQ         n+32(FP), SI
 	MOVQ         mean+40(FP), DI
-	MOVQ         std+48(FP), R8
-	MOVQ         inverse+56(FP), R9
+	MOVQ         inverse+48(FP), R8
+	MOVQ         low+56(FP), R9
 	VMOVDQU      byteMask<>+0(SB), Y0
-	VMOVDQU      full<>+0(SB), Y1
-	VMOVDQU      part<>+0(SB), Y2
+	VMOVDQU      part<>+0(SB), Y1
+	VMOVDQU      partLow<>+0(SB), Y2
 	VBROADCASTSS (DI), Y3
 	VBROADCASTSS 4(DI), Y4
 	VBROADCASTSS 8(DI), Y5
@@ -312,79 +649,71 @@ TEXT ·store8(SB), NOSPLIT, $0-64
 	VBROADCASTSS 8(R9), Y11
 
 pixels:
-	VPAND        (BX), Y0, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y3, Y13, Y12
-	VMULPS       Y9, Y12, Y13
-	VFNMADD231PS Y6, Y13, Y12
-	VFMADD231PS  Y9, Y12, Y13
-	VMOVUPS      Y13, (AX)
-	ADDQ         $0x20, AX
-	VMOVDQU      (BX), Y12
-	VPSRLD       $0x08, Y12, Y12
-	VPAND        Y0, Y12, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y4, Y13, Y12
-	VMULPS       Y10, Y12, Y13
-	VFNMADD231PS Y7, Y13, Y12
-	VFMADD231PS  Y10, Y12, Y13
-	VMOVUPS      Y13, (CX)
-	ADDQ         $0x20, CX
-	VMOVDQU      (BX), Y12
-	VPSRLD       $0x10, Y12, Y12
-	VPAND        Y0, Y12, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y5, Y13, Y12
-	VMULPS       Y11, Y12, Y13
-	VFNMADD231PS Y8, Y13, Y12
-	VFMADD231PS  Y11, Y12, Y13
-	VMOVUPS      Y13, (DX)
-	ADDQ         $0x20, DX
-	ADDQ         $0x20, BX
-	DECQ         SI
-	JNZ          pixels
+	VPAND       (BX), Y0, Y12
+	VCVTDQ2PS   Y12, Y12
+	VMULPS      Y2, Y12, Y13
+	VFMADD231PS Y1, Y12, Y13
+	VSUBPS      Y3, Y13, Y12
+	VMULPS      Y9, Y12, Y13
+	VFMADD231PS Y6, Y12, Y13
+	VMOVUPS     Y13, (AX)
+	ADDQ        $0x20, AX
+	VMOVDQU     (BX), Y12
+	VPSRLD      $0x08, Y12, Y12
+	VPAND       Y0, Y12, Y12
+	VCVTDQ2PS   Y12, Y12
+	VMULPS      Y2, Y12, Y13
+	VFMADD231PS Y1, Y12, Y13
+	VSUBPS      Y4, Y13, Y12
+	VMULPS      Y10, Y12, Y13
+	VFMADD231PS Y7, Y12, Y13
+	VMOVUPS     Y13, (CX)
+	ADDQ        $0x20, CX
+	VMOVDQU     (BX), Y12
+	VPSRLD      $0x10, Y12, Y12
+	VPAND       Y0, Y12, Y12
+	VCVTDQ2PS   Y12, Y12
+	VMULPS      Y2, Y12, Y13
+	VFMADD231PS Y1, Y12, Y13
+	VSUBPS      Y5, Y13, Y12
+	VMULPS      Y11, Y12, Y13
+	VFMADD231PS Y8, Y12, Y13
+	VMOVUPS     Y13, (DX)
+	ADDQ        $0x20, DX
+	ADDQ        $0x20, BX
+	DECQ        SI
+	JNZ         pixels
 	VZEROUPPER
 	RET
 
-// func storePlane8(dst *float32, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// func storePlane8(dst *float32, src *byte, n int, mean *float32, inverse *float32, low *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·storePlane8(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VMOVDQU      full<>+0(SB), Y0
-	VMOVDQU      part<>+0(SB), Y1
+	VMOVDQU      part<>+0(SB), Y0
+	VMOVDQU      partLow<>+0(SB), Y1
 	MOVQ         mean+24(FP), BX
 	VBROADCASTSS (BX), Y2
-	MOVQ         std+32(FP), BX
+	MOVQ         inverse+32(FP), BX
 	VBROADCASTSS (BX), Y3
-	MOVQ         inverse+40(FP), BX
+	MOVQ         low+40(FP), BX
 	VBROADCASTSS (BX), Y4
 
 samples:
-	VPMOVZXBD    (CX), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y1, Y5, Y6
-	VFNMADD231PS Y0, Y6, Y5
-	VFMADD231PS  Y1, Y5, Y6
-	VSUBPS       Y2, Y6, Y5
-	VMULPS       Y4, Y5, Y6
-	VFNMADD231PS Y3, Y6, Y5
-	VFMADD231PS  Y4, Y5, Y6
-	VMOVUPS      Y6, (AX)
-	ADDQ         $0x08, CX
-	ADDQ         $0x20, AX
-	DECQ         DX
-	JNZ          samples
+	VPMOVZXBD   (CX), Y5
+	VCVTDQ2PS   Y5, Y5
+	VMULPS      Y1, Y5, Y6
+	VFMADD231PS Y0, Y5, Y6
+	VSUBPS      Y2, Y6, Y5
+	VMULPS      Y4, Y5, Y6
+	VFMADD231PS Y3, Y5, Y6
+	VMOVUPS     Y6, (AX)
+	ADDQ        $0x08, CX
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNZ         samples
 	VZEROUPPER
 	RET
 
@@ -621,6 +950,79 @@ samples:
 	ADDQ        $0x20, AX
 	DECQ        DX
 	JNZ         samples
+	VZEROUPPER
+	RET
+
+DATA joined<>+0(SB)/4, $0x00000000
+DATA joined<>+4(SB)/4, $0x00000001
+DATA joined<>+8(SB)/4, $0x00000002
+DATA joined<>+12(SB)/4, $0x00000004
+DATA joined<>+16(SB)/4, $0x00000005
+DATA joined<>+20(SB)/4, $0x00000006
+DATA joined<>+24(SB)/4, $0x00000000
+DATA joined<>+28(SB)/4, $0x00000000
+GLOBL joined<>(SB), RODATA|NOPTR, $32
+
+// func interleaveBytes(dst *byte, src *byte, n int, order *[16]byte)
+// Requires: AVX, AVX2
+TEXT ·interleaveBytes(SB), NOSPLIT, $0-32
+	MOVQ           dst+0(FP), AX
+	MOVQ           src+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           order+24(FP), BX
+	VBROADCASTI128 (BX), Y0
+	VMOVDQU        joined<>+0(SB), Y1
+
+pixels:
+	VMOVDQU (CX), Y2
+	VPSHUFB Y0, Y2, Y2
+	VPERMD  Y2, Y1, Y2
+	VMOVDQU Y2, (AX)
+	ADDQ    $0x20, CX
+	ADDQ    $0x18, AX
+	DECQ    DX
+	JNZ     pixels
+	VZEROUPPER
+	RET
+
+DATA fours<>+0(SB)/4, $0x00000000
+DATA fours<>+4(SB)/4, $0x00000004
+DATA fours<>+8(SB)/4, $0x00000001
+DATA fours<>+12(SB)/4, $0x00000005
+DATA fours<>+16(SB)/4, $0x00000002
+DATA fours<>+20(SB)/4, $0x00000006
+DATA fours<>+24(SB)/4, $0x00000003
+DATA fours<>+28(SB)/4, $0x00000007
+GLOBL fours<>(SB), RODATA|NOPTR, $32
+
+// func separateBytes(dst *byte, src *byte, n int, order *[16]byte)
+// Requires: AVX, AVX2
+TEXT ·separateBytes(SB), NOSPLIT, $0-32
+	MOVQ           dst+0(FP), AX
+	MOVQ           src+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           order+24(FP), BX
+	VBROADCASTI128 (BX), Y0
+	VMOVDQU        fours<>+0(SB), Y1
+
+samples:
+	VMOVDQU  (CX), Y2
+	VPSHUFB  Y0, Y2, Y2
+	VMOVDQU  32(CX), Y3
+	VPSHUFB  Y0, Y3, Y3
+	VPBLENDD $0x22, Y3, Y2, Y2
+	VMOVDQU  64(CX), Y3
+	VPSHUFB  Y0, Y3, Y3
+	VPBLENDD $0x44, Y3, Y2, Y2
+	VMOVDQU  96(CX), Y3
+	VPSHUFB  Y0, Y3, Y3
+	VPBLENDD $0x88, Y3, Y2, Y2
+	VPERMD   Y2, Y1, Y2
+	VMOVDQU  Y2, (AX)
+	SUBQ     $-128, CX
+	ADDQ     $0x20, AX
+	DECQ     DX
+	JNZ      samples
 	VZEROUPPER
 	RET
 

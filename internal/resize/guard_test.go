@@ -15,9 +15,10 @@ func TestKernelsStayWithinTheirMemory(t *testing.T) {
 		return func(t *testing.T) { cputest.Each(func() { test(t) }) }
 	}
 	guard.Kernels(t, map[string]func(*testing.T){
-		"horizontal4 horizontalDigits horizontalDigits1 vertical8 verticalDigits verticalDigits1": each(passesAtPages),
+		"horizontal4 horizontal4x1 horizontalDigits horizontalDigits1 vertical8 verticalDigits verticalDigits1": each(passesAtPages),
 		"store8 storePlane8 storeFloat16 storePlaneFloat16 storeBFloat16 storePlaneBFloat16 " +
 			"lookupPixels16 lookupSamples16 lookupPixels32 lookupSamples32": each(storesAtPages),
+		"interleaveBytes separateBytes": each(bytesAtPages),
 	})
 }
 
@@ -34,7 +35,10 @@ func newFences(t *testing.T, most int) *fences {
 		f.longs[i] = guard.New[int32](t, most)
 	}
 	for i := range f.words {
-		f.words[i], f.digits[i] = guard.New[int16](t, most), guard.New[uint8](t, most)
+		f.words[i] = guard.New[int16](t, most)
+	}
+	for i := range f.digits {
+		f.digits[i] = guard.New[uint8](t, most)
 	}
 	return f
 }

@@ -10,11 +10,27 @@ func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int
 		return 0
 	}
 	done = w.taps.digits.horizontal(dst, dstStride, src, srcStride, rows, w)
-	if rows-done < 4 {
+	if done == rows || rows < 4 || len(w.First) < 4 {
 		return done
 	}
 	w.taps.packRow(w)
-	return done + horizontalFours(dst[done*dstStride:], dstStride, src[done*srcStride:], srcStride, rows-done, w)
+	return horizontalFours(dst, dstStride, src, srcStride, done, rows, w)
+}
+
+// horizontalFour computes four rows. The last four pixels may overlap the ones before.
+func horizontalFour(dst []byte, dstStride int, src []byte, srcStride int, w *Weights) {
+	kernel, groups := horizontal4, w.taps.groups
+	if groups == 1 {
+		kernel = horizontal4x1
+	}
+	quads := func(x, n int) {
+		kernel(&dst[4*x], &src[0], dstStride, srcStride, &w.First[x], n, &w.taps.row[8*groups*x], groups)
+	}
+	n := len(w.First)
+	quads(0, n/4)
+	if n%4 > 0 {
+		quads(n-4, 1)
+	}
 }
 
 // verticalKernel computes a whole row if it can, and reports whether it did.

@@ -32,7 +32,11 @@ func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int
 	if !cpu.NEON() || rows < 4 {
 		return 0
 	}
-	return horizontalFours(dst, dstStride, src, srcStride, rows, w)
+	return horizontalFours(dst, dstStride, src, srcStride, 0, rows, w)
+}
+
+func horizontalFour(dst []byte, dstStride int, src []byte, srcStride int, w *Weights) {
+	horizontal4(&dst[0], &src[0], dstStride, srcStride, &w.First[0], len(w.First), &w.taps.row[0], w.taps.groups)
 }
 
 // verticalKernel computes a whole row if it can, and reports whether it did.

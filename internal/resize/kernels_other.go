@@ -16,6 +16,10 @@ func storeFloat16Kernel(_, _, _ []uint16, _ []byte, _ *params) (pixels int) { re
 
 func storeBFloat16Kernel(_, _, _ []uint16, _ []byte, _ *params) (pixels int) { return 0 }
 
+func interleaveKernel(_, _ []byte, _ [3]int) (pixels int) { return 0 }
+
+func separateKernel(_, _ []byte, _ int) (pixels int) { return 0 }
+
 func storePlaneKernel(_ []float32, _ []byte, _ *params, _ int) (samples int) { return 0 }
 
 func storePlaneFloat16Kernel(_ []uint16, _ []byte, _ *params, _ int) (samples int) { return 0 }

@@ -9,5 +9,5 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, TestKernelsEqualThePortableCode, TestKernelsStayWithinTheirMemory,
-		TestStoreIsTorchsArithmetic, TestStoreOfCommonNormsUsesTheKernel))
+		TestStoreIsTorchsArithmetic, TestStoreOfCommonNormsUsesTheKernel, TestZerosKeepTheirSigns))
 }

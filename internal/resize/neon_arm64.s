@@ -185,7 +185,7 @@ rows:
 	BNE block
 	RET
 
-// store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse is 1/std.
+// store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse + low is 1/std.
 TEXT ·store8(SB), NOSPLIT, $0-64
 	MOVD red+0(FP), R0
 	MOVD green+8(FP), R1
@@ -193,9 +193,9 @@ TEXT ·store8(SB), NOSPLIT, $0-64
 	MOVD src+24(FP), R3
 	MOVD n+32(FP), R4
 	MOVD mean+40(FP), R5
-	MOVD std+48(FP), R6
-	MOVD inverse+56(FP), R7
-	MOVD $1132396544, R15
+	MOVD inverse+48(FP), R6
+	MOVD low+56(FP), R7
+	MOVD $2944335615, R15
 	WORD $0x4e040dfe // dup v30.4s, w15
 	MOVD $998277249, R15
 	WORD $0x4e040dff // dup v31.4s, w15
@@ -214,75 +214,63 @@ pixels:
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
+	WORD $0x6e3edc86 // fmul v6.4s, v4.4s, v30.4s
 	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
 	WORD $0x4eb0d4c4 // fsub v4.4s, v6.4s, v16.4s
 	WORD $0x6e32dc86 // fmul v6.4s, v4.4s, v18.4s
-	WORD $0x4eb1ccc4 // fmls v4.4s, v6.4s, v17.4s
-	WORD $0x4e32cc86 // fmla v6.4s, v4.4s, v18.4s
+	WORD $0x4e31cc86 // fmla v6.4s, v4.4s, v17.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
+	WORD $0x6e3edca7 // fmul v7.4s, v5.4s, v30.4s
 	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
 	WORD $0x4eb0d4e5 // fsub v5.4s, v7.4s, v16.4s
 	WORD $0x6e32dca7 // fmul v7.4s, v5.4s, v18.4s
-	WORD $0x4eb1cce5 // fmls v5.4s, v7.4s, v17.4s
-	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
+	WORD $0x4e31cca7 // fmla v7.4s, v5.4s, v17.4s
 	WORD $0xac811c06 // stp q6, q7, [x0], #32
 	WORD $0x2f08a424 // ushll v4.8h, v1.8b, #0
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
+	WORD $0x6e3edc86 // fmul v6.4s, v4.4s, v30.4s
 	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
 	WORD $0x4eb3d4c4 // fsub v4.4s, v6.4s, v19.4s
 	WORD $0x6e35dc86 // fmul v6.4s, v4.4s, v21.4s
-	WORD $0x4eb4ccc4 // fmls v4.4s, v6.4s, v20.4s
-	WORD $0x4e35cc86 // fmla v6.4s, v4.4s, v21.4s
+	WORD $0x4e34cc86 // fmla v6.4s, v4.4s, v20.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
+	WORD $0x6e3edca7 // fmul v7.4s, v5.4s, v30.4s
 	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
 	WORD $0x4eb3d4e5 // fsub v5.4s, v7.4s, v19.4s
 	WORD $0x6e35dca7 // fmul v7.4s, v5.4s, v21.4s
-	WORD $0x4eb4cce5 // fmls v5.4s, v7.4s, v20.4s
-	WORD $0x4e35cca7 // fmla v7.4s, v5.4s, v21.4s
+	WORD $0x4e34cca7 // fmla v7.4s, v5.4s, v20.4s
 	WORD $0xac811c26 // stp q6, q7, [x1], #32
 	WORD $0x2f08a444 // ushll v4.8h, v2.8b, #0
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
+	WORD $0x6e3edc86 // fmul v6.4s, v4.4s, v30.4s
 	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
 	WORD $0x4eb6d4c4 // fsub v4.4s, v6.4s, v22.4s
 	WORD $0x6e38dc86 // fmul v6.4s, v4.4s, v24.4s
-	WORD $0x4eb7ccc4 // fmls v4.4s, v6.4s, v23.4s
-	WORD $0x4e38cc86 // fmla v6.4s, v4.4s, v24.4s
+	WORD $0x4e37cc86 // fmla v6.4s, v4.4s, v23.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
+	WORD $0x6e3edca7 // fmul v7.4s, v5.4s, v30.4s
 	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
 	WORD $0x4eb6d4e5 // fsub v5.4s, v7.4s, v22.4s
 	WORD $0x6e38dca7 // fmul v7.4s, v5.4s, v24.4s
-	WORD $0x4eb7cce5 // fmls v5.4s, v7.4s, v23.4s
-	WORD $0x4e38cca7 // fmla v7.4s, v5.4s, v24.4s
+	WORD $0x4e37cca7 // fmla v7.4s, v5.4s, v23.4s
 	WORD $0xac811c46 // stp q6, q7, [x2], #32
 	SUBS $1, R4, R4
 	BNE pixels
 	RET
 
-// storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.
+// storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse + low is 1/std.
 TEXT ·storePlane8(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
 	MOVD mean+24(FP), R3
-	MOVD std+32(FP), R4
-	MOVD inverse+40(FP), R5
-	MOVD $1132396544, R15
+	MOVD inverse+32(FP), R4
+	MOVD low+40(FP), R5
+	MOVD $2944335615, R15
 	WORD $0x4e040dfe // dup v30.4s, w15
 	MOVD $998277249, R15
 	WORD $0x4e040dff // dup v31.4s, w15
@@ -295,22 +283,53 @@ samples:
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
+	WORD $0x6e3edc86 // fmul v6.4s, v4.4s, v30.4s
 	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
 	WORD $0x4eb0d4c4 // fsub v4.4s, v6.4s, v16.4s
 	WORD $0x6e32dc86 // fmul v6.4s, v4.4s, v18.4s
-	WORD $0x4eb1ccc4 // fmls v4.4s, v6.4s, v17.4s
-	WORD $0x4e32cc86 // fmla v6.4s, v4.4s, v18.4s
+	WORD $0x4e31cc86 // fmla v6.4s, v4.4s, v17.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
+	WORD $0x6e3edca7 // fmul v7.4s, v5.4s, v30.4s
 	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
 	WORD $0x4eb0d4e5 // fsub v5.4s, v7.4s, v16.4s
 	WORD $0x6e32dca7 // fmul v7.4s, v5.4s, v18.4s
-	WORD $0x4eb1cce5 // fmls v5.4s, v7.4s, v17.4s
-	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
+	WORD $0x4e31cca7 // fmla v7.4s, v5.4s, v17.4s
 	WORD $0xac811c06 // stp q6, q7, [x0], #32
+	SUBS $1, R2, R2
+	BNE samples
+	RET
+
+// interleaveBytes writes n times eight pixels of three bytes, and overwrites up to eight bytes after them. Order says which of
+// the 16 bytes of four pixels the twelve are, and is 0xff after them.
+TEXT ·interleaveBytes(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD order+24(FP), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+pixels:
+	WORD $0xacc10420 // ldp q0, q1, [x1], #32
+	WORD $0x4e020000 // tbl v0.16b, {v0.16b}, v2.16b
+	WORD $0x4e020021 // tbl v1.16b, {v1.16b}, v2.16b
+	WORD $0x3c80c400 // str q0, [x0], #12
+	WORD $0x3c80c401 // str q1, [x0], #12
+	SUBS $1, R2, R2
+	BNE pixels
+	RET
+
+// separateBytes writes n times 32 bytes of one colour, whose places in 16 pixels of four bytes are the order.
+TEXT ·separateBytes(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD order+24(FP), R3
+	WORD $0x3dc00070 // ldr q16, [x3]
+samples:
+	WORD $0x4cdf2020 // ld1 {v0.16b-v3.16b}, [x1], #64
+	WORD $0x4cdf2024 // ld1 {v4.16b-v7.16b}, [x1], #64
+	WORD $0x4e106000 // tbl v0.16b, {v0.16b-v3.16b}, v16.16b
+	WORD $0x4e106081 // tbl v1.16b, {v4.16b-v7.16b}, v16.16b
+	WORD $0xac810400 // stp q0, q1, [x0], #32
 	SUBS $1, R2, R2
 	BNE samples
 	RET

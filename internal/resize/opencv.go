@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"image"
 	"math"
+	"slices"
 )
 
 // OpenCV computes cv2.resize for 8 bits per channel with INTER_LINEAR and INTER_AREA, bit for bit. Models that were
@@ -14,8 +15,7 @@ import (
 // of the covered pixels, in float32. Where one of the axes grows it is INTER_LINEAR with weights of its own.
 type OpenCV struct {
 	x, y axisOfTwo
-	rows [2][]uint64 // sums of two source rows: 21 bits each for red, green and blue
-	held [2]int      // which rows these are
+	rows twoRows[uint64] // sums of source rows: 21 bits each for red, green and blue
 
 	mean      bool // the areas count, not the two pixels
 	whole     int  // how many pixels every area has, if each is whole: then sums are integers
@@ -25,6 +25,7 @@ type OpenCV struct {
 
 	src    []byte
 	stride int
+	memory int64 // the most that weights have taken
 }
 
 const openCVOne = 1 << 11
@@ -32,8 +33,12 @@ const openCVOne = 1 << 11
 // IsOpenCV reports whether the filter is one of OpenCV.
 func (f Filter) IsOpenCV() bool { return f == OpenCVLinear || f == OpenCVArea }
 
+// ByRows reports whether rows of the result are computed one by one, in place of two passes over all pixels.
+func (f Filter) ByRows() bool { return f.IsOpenCV() || f == TensorFlowBilinear }
+
 // Begin prepares a resize, and returns the source pixels that it needs. Both axes have the filter.
 func (o *OpenCV) Begin(x, y Axis) image.Rectangle {
+	o.memory = o.Memory(x, y)
 	sx, sy := openCVScale(x), openCVScale(y)
 	o.mean = x.Filter == OpenCVArea && sx >= 1 && sy >= 1
 	var r image.Rectangle
@@ -50,6 +55,9 @@ func (o *OpenCV) Begin(x, y Axis) image.Rectangle {
 	r.Min.Y, r.Max.Y = o.off.compute(y, sy)
 	return r
 }
+
+// Memory is how many bytes the weights take at most once a resize has begun.
+func (o *OpenCV) Memory(x, y Axis) int64 { return max(o.memory, x.Memory()+y.Memory()) }
 
 // epsilon is C's DBL_EPSILON.
 const epsilon = 0x1p-52
@@ -78,13 +86,7 @@ func (o *OpenCV) From(src []byte, stride int) {
 		}
 		return
 	}
-	wide := len(o.x.at)
-	for i := range o.rows {
-		if cap(o.rows[i]) < wide {
-			o.rows[i] = make([]uint64, wide)
-		}
-		o.rows[i], o.held[i] = o.rows[i][:wide], -1
-	}
+	o.rows.begin(len(o.x.at))
 }
 
 // Row writes row y of the positions of Begin to dst. Rows that follow each other share what they have in common.
@@ -101,37 +103,25 @@ func (o *OpenCV) Row(dst []byte, y int) {
 
 // An axisOfTwo says for every computed position which two source pixels contribute, and their weights.
 type axisOfTwo struct {
-	at     [][2]int32
+	twoPixels
 	weight [][2]uint64
 }
 
 // compute returns the bounds of the source positions. Those of the axis begin at the lower one. Beyond the image's edge the
 // edge is repeated; where columns are, it has all of the weight.
 func (t *axisOfTwo) compute(a Axis, columns bool) (lo, hi int) {
-	n := a.To - a.From
-	if cap(t.at) < n {
-		t.at, t.weight = make([][2]int32, n), make([][2]uint64, n)
-	}
-	t.at, t.weight = t.at[:n], t.weight[:n]
-	lo, hi = a.In, 0
-	for i := range n {
-		s, f := a.between(a.position(i))
+	t.weight = slices.Grow(t.weight[:0], a.To-a.From)
+	return t.find(a, func(d int) (first, second int) {
+		s, f := a.between(d)
 		if columns && (s < 0 || s >= a.In-1) {
 			f = 0
 		}
-		first, second := min(max(s, 0), a.In-1), min(max(s+1, 0), a.In-1)
-		t.at[i] = [2]int32{int32(first), int32(second)}
-		t.weight[i] = [2]uint64{
+		t.weight = append(t.weight, [2]uint64{
 			uint64(math.RoundToEven(float64((1 - f) * openCVOne))),
 			uint64(math.RoundToEven(float64(f * openCVOne))),
-		}
-		lo, hi = min(lo, first), max(hi, second+1)
-	}
-	for i := range t.at {
-		t.at[i][0] -= int32(lo)
-		t.at[i][1] -= int32(lo)
-	}
-	return lo, hi
+		})
+		return s, s + 1
+	})
 }
 
 // between is the first of the two source positions of position d, and the part of the second one.
@@ -170,23 +160,72 @@ func product(sums, weight uint64) uint64 { return sums * weight >> 16 & (0x3ff<<
 
 // row returns the sums of a source row, and keeps those of another one if they are there.
 func (o *OpenCV) row(y, other int) []uint64 {
-	for i, held := range o.held {
-		if held == y {
-			return o.rows[i]
-		}
+	row, there := o.rows.of(y, other)
+	if there {
+		return row
 	}
-	i := 0
-	if o.held[0] == other {
-		i = 1
-	}
-	o.held[i] = y
 	line := o.src[y*o.stride:]
 	for x, at := range o.x.at {
 		a, b := binary.LittleEndian.Uint32(line[4*at[0]:]), binary.LittleEndian.Uint32(line[4*at[1]:])
 		sums := spread(a)*o.x.weight[x][0] + spread(b)*o.x.weight[x][1]
-		o.rows[i][x] = sums >> 4 & (0x1ffff<<42 | 0x1ffff<<21 | 0x1ffff)
+		row[x] = sums >> 4 & (0x1ffff<<42 | 0x1ffff<<21 | 0x1ffff)
 	}
-	return o.rows[i]
+	return row
+}
+
+// twoPixels are the two source pixels that contribute to every computed position.
+type twoPixels struct{ at [][2]int32 }
+
+// find asks for those of every position, where beyond the image's edge the edge is repeated, and returns the bounds of them. They
+// begin at the lower one.
+func (t *twoPixels) find(a Axis, of func(position int) (first, second int)) (lo, hi int) {
+	n := a.To - a.From
+	t.at, lo = slices.Grow(t.at[:0], n), a.In
+	for i := range n {
+		first, second := of(a.position(i))
+		first, second = min(max(first, 0), a.In-1), min(max(second, 0), a.In-1)
+		t.at = append(t.at, [2]int32{int32(first), int32(second)})
+		lo, hi = min(lo, first), max(hi, second+1)
+	}
+	for i := range t.at {
+		t.at[i][0] -= int32(lo)
+		t.at[i][1] -= int32(lo)
+	}
+	return lo, hi
+}
+
+// twoRows are two source rows, each of which is computed once while results need it.
+type twoRows[T any] struct {
+	rows [2][]T
+	held [2]int // which rows these are
+}
+
+// begin forgets the rows, and makes room for two of n values.
+func (t *twoRows[T]) begin(n int) {
+	for i := range t.rows {
+		if cap(t.rows[i]) < n {
+			t.rows[i] = make([]T, n)
+		}
+		t.rows[i] = t.rows[i][:n]
+	}
+	t.forget()
+}
+
+func (t *twoRows[T]) forget() { t.held = [2]int{-1, -1} }
+
+// of is the memory of row y, which takes that of a row other than the other one, and whether the row is there.
+func (t *twoRows[T]) of(y, other int) (row []T, there bool) {
+	for i, held := range t.held {
+		if held == y {
+			return t.rows[i], true
+		}
+	}
+	i := 0
+	if t.held[0] == other {
+		i = 1
+	}
+	t.held[i] = y
+	return t.rows[i], false
 }
 
 // spread gives red, green and blue 21 bits each.
@@ -216,9 +255,13 @@ func (t *axisOfAreas) of(i int) (first int, part []float32) {
 // compute returns the bounds of the source positions. Those of the axis begin at the lower one. Parts of a pixel up to a
 // thousandth do not count.
 func (t *axisOfAreas) compute(a Axis, scale float64) (lo, hi int) {
+	n := a.To - a.From
+	if most := n * (int(scale) + 2); cap(t.part) < most || cap(t.first) < n {
+		t.first, t.end, t.part = make([]int32, 0, n), make([]int32, 0, n), make([]float32, 0, most)
+	}
 	t.first, t.end, t.part = t.first[:0], t.end[:0], t.part[:0]
 	lo, hi = a.In, 0
-	for i := range a.To - a.From {
+	for i := range n {
 		begin := float64(float64(a.position(i)) * scale)
 		end := begin + scale
 		width := min(scale, float64(a.In)-begin)
@@ -252,13 +295,13 @@ func (o *OpenCV) wholeRow(dst []byte, y int) {
 	scale := 1 / float32(o.whole)
 	for x := range o.over.len() {
 		left, columns := o.over.of(x)
-		var sum [3]int
+		var sum [3]int64
 		for j := range rows {
 			p := o.src[(top+j)*o.stride+4*left:][:4*len(columns)]
 			for ; len(p) >= 4; p = p[4:] {
-				sum[0] += int(p[0])
-				sum[1] += int(p[1])
-				sum[2] += int(p[2])
+				sum[0] += int64(p[0])
+				sum[1] += int64(p[1])
+				sum[2] += int64(p[2])
 			}
 		}
 		out := dst[4*x:][:4]

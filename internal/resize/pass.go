@@ -47,13 +47,22 @@ func horizontalRow(dst, src []byte, w *Weights) {
 // Vertical runs the vertical pass for output row i of w. It writes len(dst)/4 pixels
 // to dst. Src begins at row w.Lo of the source, and its rows are stride bytes apart.
 func Vertical(dst, src []byte, stride int, w *Weights, i int) {
-	if w.Count[i] == 1 && w.K[i*w.Taps] == One {
-		copy(dst, src[int(w.First[i])*stride:])
+	if row := Unchanged(src, stride, len(dst), w, i); row != nil {
+		copy(dst, row)
 		return
 	}
 	if !verticalKernel(dst, src, stride, w, i) {
 		vertical(dst, src, stride, w, i)
 	}
+}
+
+// Unchanged returns the first n bytes of the row of src that [Vertical] would copy to output row i, or nil if it would compute
+// that row.
+func Unchanged(src []byte, stride, n int, w *Weights, i int) []byte {
+	if w.Count[i] != 1 || w.K[i*w.Taps] != One {
+		return nil
+	}
+	return src[int(w.First[i])*stride:][:n]
 }
 
 func vertical(dst, src []byte, stride int, w *Weights, i int) {
@@ -95,6 +104,7 @@ type FloatWeights struct {
 	Lo, Hi int
 
 	axis         Axis
+	memory       int64 // the most that weights have taken
 	first, count []int32
 	taps         int
 	k            []float32
@@ -103,13 +113,11 @@ type FloatWeights struct {
 // Compute fills w for a, which must have 1 ≤ In, 1 ≤ Out, 0 ≤ From < To ≤ Out. It
 // reuses w's memory, and returns at once if a is that of the last call.
 func (w *FloatWeights) Compute(a Axis) {
-	if a.In == a.Out {
-		a.Filter = Nearest // all filters are the identity
-	}
+	a = a.plain()
 	if w.axis == a {
 		return
 	}
-	w.axis = a
+	w.axis, w.memory = a, w.Memory(a)
 	n := a.To - a.From
 	w.first, w.count = grow(w.first, n), grow(w.count, n)
 	if a.Filter == Nearest {
@@ -126,6 +134,9 @@ func (w *FloatWeights) Compute(a Axis) {
 	}
 	w.Lo, w.Hi = int(lo), int(hi)
 }
+
+// Memory is how many bytes the weights take at most once those of an axis are there.
+func (w *FloatWeights) Memory(a Axis) int64 { return max(w.memory, a.Memory()) }
 
 // at is where position from a.From on is stored.
 func (a *Axis) at(i int) int {

@@ -1,10 +1,12 @@
 package resize
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A Norm stores pixels as normalised values of type T: float32, or uint16 for the
@@ -19,8 +21,9 @@ type Norm[T float32 | uint16] struct {
 
 // params are what kernels compute with, per channel.
 type params struct {
-	mean, std, inverse [3]float32
-	scale, shift       [3]float32 // for halves
+	mean, std    [3]float32
+	inverse, low [3]float32 // their sum is 1/std
+	scale, shift [3]float32 // for halves
 }
 
 // NewNorm makes a Norm of (x/255 - mean)/std in float32, rounded after every
@@ -49,6 +52,7 @@ func newNorm[T float32 | uint16](mean, std [3]float32, convert func(float32) T) 
 	n := &Norm[T]{params: params{mean: mean, std: std}}
 	for c := range 3 {
 		n.params.inverse[c] = 1 / std[c]
+		n.params.low[c] = float32(1/float64(std[c]) - float64(n.params.inverse[c]))
 		for x := range 256 {
 			n.table[c][x] = convert(float32(float32(x)/255-mean[c]) / std[c])
 		}
@@ -69,9 +73,19 @@ func (n *Norm[T]) use(store func(_, _, _ []T, _ []byte, _ *params) int, plane fu
 	for c := range 3 {
 		done = min(done, plane(single[c][:], one[:], &n.params, c))
 	}
-	if done == 256 && planes == n.table && single == n.table {
+	if done == 256 && sameBits(&planes, &n.table) && sameBits(&single, &n.table) {
 		n.store, n.plane = store, plane
 	}
+}
+
+// sameBits reports whether values have the same bits: == would take 0 and -0 for equal.
+func sameBits[T float32 | uint16](a, b *[3][256]T) bool {
+	for c := range a {
+		if !bytes.Equal(dense.Bytes(a[c][:]), dense.Bytes(b[c][:])) {
+			return false
+		}
+	}
+	return true
 }
 
 // Store writes a row of pixels to a row of each plane. All have as many pixels.

@@ -1,12 +1,15 @@
 package resize
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/cpu"
+	"github.com/penstock-go/penstock/internal/cpu/cputest"
 	"github.com/penstock-go/penstock/internal/guard"
 )
 
@@ -61,6 +64,30 @@ func TestHalvesAreFloat32RoundedToNearestEven(t *testing.T) {
 	for _, dt := range []dataset.Dtype{dataset.Float16, dataset.BFloat16} {
 		storing(t, func(mean, std [3]float32) *Norm[uint16] { return NewHalfNorm(mean, std, dt) }, Round(dt))
 	}
+}
+
+// TestZerosKeepTheirSigns: a deviation below 0, which inverts an image, makes -0 of what is equal to the mean.
+func TestZerosKeepTheirSigns(t *testing.T) {
+	var row [4 * 256]byte
+	var one [256]byte
+	for x := range one {
+		row[4*x], row[4*x+1], row[4*x+2], one[x] = byte(x), byte(x), byte(x), byte(x)
+	}
+	mean, std := [3]float32{0, 1, 51. / 255}, [3]float32{-1, -1, -0.3}
+	cputest.Each(func() {
+		n := NewNorm(mean, std)
+		var planes, single [3][256]float32
+		n.Store(planes[0][:], planes[1][:], planes[2][:], row[:])
+		for c := range single {
+			n.StorePlane(single[c][:], one[:], c)
+			for x := range one {
+				want := math.Float32bits(torchs(byte(x), mean[c], std[c]))
+				if a, b := math.Float32bits(planes[c][x]), math.Float32bits(single[c][x]); a != want || b != want {
+					t.Errorf("(%d/255 - %v)/%v: got %#x in a row and %#x in a plane, want %#x", x, mean[c], std[c], a, b, want)
+				}
+			}
+		}
+	})
 }
 
 // A deviation near 0 makes values that float16 cannot hold, and a large one makes
@@ -184,5 +211,33 @@ func storesAtPages(t *testing.T) {
 		arithmetic := *halves
 		arithmetic.lookup = nil
 		rowsAtPages(t, &arithmetic)
+	}
+}
+
+// bytesAtPages compares Interleave and Separate with the portable code for every length, where rows begin or end at pages
+// that must not be touched.
+func bytesAtPages(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	const widest = 200
+	source, destination := guard.New[byte](t, 4*widest), guard.New[byte](t, 3*widest)
+	for wide := range widest {
+		row := edge(r, source, 4*wide)
+		fillNoise(r, row)
+		for _, from := range [][3]int{{0, 1, 2}, {2, 1, 0}} {
+			got, want := edge(r, destination, 3*wide), make([]byte, 3*wide)
+			Interleave(got, row, from)
+			interleave(want, row, from)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("%d pixels of the colours %v: got %v, want %v", wide, from, got, want)
+			}
+		}
+		for colour := range 4 {
+			got, want := edge(r, destination, wide), make([]byte, wide)
+			Separate(got, row, colour)
+			separate(want, row, colour)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("colour %d of %d pixels: got %v, want %v", colour, wide, got, want)
+			}
+		}
 	}
 }

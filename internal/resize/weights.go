@@ -6,12 +6,16 @@
 // Pixels are 4 bytes: red, green, blue and one that is ignored.
 package resize
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// A Filter is a filter of Pillow's Image.Resampling, or one of OpenCV, which [OpenCV] computes.
+// A Filter is a filter of Pillow's Image.Resampling, one of OpenCV, which [OpenCV] computes, that of [TensorFlow], or one of
+// torch's interpolate for uint8 with antialias, with which torchvision resizes tensors.
 type Filter uint8
 
-// The filters. All but Nearest and OpenCVLinear antialias: when an image shrinks they become wider, so
+// The filters. All but Nearest, OpenCVLinear and TensorFlowBilinear antialias: when an image shrinks they become wider, so
 // that every source pixel contributes.
 const (
 	Bilinear Filter = iota
@@ -22,9 +26,13 @@ const (
 	Hamming
 	OpenCVLinear
 	OpenCVArea
+	TensorFlowBilinear
+	TorchBilinear
+	TorchBicubic
+	TorchLanczos
 )
 
-// String is Pillow's name of the filter in lower case, or OpenCV's name.
+// String is Pillow's name of the filter in lower case, or that of OpenCV, TensorFlow or torch.
 func (f Filter) String() string {
 	switch f {
 	case Bilinear:
@@ -43,8 +51,32 @@ func (f Filter) String() string {
 		return "opencvlinear"
 	case OpenCVArea:
 		return "opencvarea"
+	case TensorFlowBilinear:
+		return "tensorflowbilinear"
+	case TorchBilinear:
+		return "torchbilinear"
+	case TorchBicubic:
+		return "torchbicubic"
+	case TorchLanczos:
+		return "torchlanczos"
 	}
 	return "unknown"
+}
+
+// IsTorch reports whether the filter is one of torch.
+func (f Filter) IsTorch() bool { return f >= TorchBilinear && f <= TorchLanczos }
+
+// curve is Pillow's filter of the same form.
+func (f Filter) curve() Filter {
+	switch f {
+	case TorchBilinear:
+		return Bilinear
+	case TorchBicubic:
+		return Bicubic
+	case TorchLanczos:
+		return Lanczos
+	}
+	return f
 }
 
 // One is the weight 1. Weights are fixed-point numbers with 22 bits of fraction. In
@@ -62,6 +94,30 @@ type Axis struct {
 	In, Out  int
 	From, To int
 	Reverse  bool
+}
+
+// plain is the axis without its filter if that does not matter.
+func (a Axis) plain() Axis {
+	if a.In == a.Out {
+		a.Filter = Nearest
+	}
+	return a
+}
+
+// Memory is how many bytes the weights of the axis take at most: those of Weights and of their kernels, which are more than
+// FloatWeights, OpenCV and TensorFlow take.
+func (a Axis) Memory() int64 {
+	taps, n := int64(1), int64(a.To-a.From)
+	switch a = a.plain(); a.Filter {
+	case Nearest:
+	case OpenCVLinear, TensorFlowBilinear:
+		taps = 2
+	default:
+		taps = 2*int64(math.Ceil(radius(a.Filter)*max(float64(a.In)/float64(a.Out), 1))) + 1
+	}
+	const copies = 5 // of a weight: as it is, and for four kernels, whose taps come in groups of four
+	bytes := 8*taps + 32*n + copies*4*n*(taps+3)
+	return bytes + bytes/4
 }
 
 // Weights are the contributions of source pixels to every computed position.
@@ -132,36 +188,75 @@ func (w *Weights) ones(n int) {
 // convolution evaluates the filter in float64, in Pillow's order of operations. The
 // conversions prevent the compiler from fusing multiplication and addition.
 func (w *Weights) convolution(a Axis) {
-	scale := float64(a.In) / float64(a.Out)
-	wide := max(scale, 1)
-	support := float64(radius(a.Filter) * wide)
-	narrow := 1 / wide
-	w.Taps = 2*int(math.Ceil(support)) + 1
+	c := curveOf(a)
+	w.Taps = c.taps()
 	w.K = grow(w.K, w.Taps*len(w.First))
 	if cap(w.float) < w.Taps {
 		w.float = make([]float64, w.Taps+w.Taps/4)
 	}
+	digits := bits
+	if a.Filter.IsTorch() {
+		digits = w.torchBits(c, a.Out)
+	}
+	unit := float64(int(1) << digits)
 	for i := range w.First {
-		centre := float64((float64(a.From+i) + 0.5) * scale)
-		first := max(int(centre-support+0.5), 0)
-		count := min(int(centre+support+0.5), a.In) - first
-		w.First[i], w.Count[i] = int32(first), int32(count)
-
-		k := w.float[:count]
-		sum := 0.0
-		for j := range k {
-			k[j] = weight(a.Filter, float64((float64(j+first)-centre+0.5)*narrow))
-			sum += k[j]
-		}
+		first, k := c.at(a.From+i, w.float)
+		w.First[i], w.Count[i] = int32(first), int32(len(k))
 		fixed := w.K[i*w.Taps : (i+1)*w.Taps]
-		clear(fixed[count:])
+		clear(fixed[len(k):])
 		for j, v := range k {
-			if sum != 0 {
-				v /= sum
-			}
-			fixed[j] = int32(math.Copysign(0.5, v) + float64(v*One))
+			fixed[j] = int32(math.Copysign(0.5, v)+float64(v*unit)) << (bits - digits)
 		}
 	}
+}
+
+// torchBits are the binary digits after the point of torch's weights: as many as let the greatest one fit into 16 bits, but no
+// more than here. Sums of such weights round as torch's do. Source: aten/src/ATen/native/cpu/UpSampleKernel.cpp.
+func (w *Weights) torchBits(c curve, out int) int {
+	most := 0.0
+	for x := 0; x < out && most < 1; x++ { // none is 2 or more, so the first of 1 or more decides, which is an image's edge if it grows
+		_, k := c.at(x, w.float)
+		most = max(most, slices.Max(k))
+	}
+	n := 0
+	for n < bits && int(0.5+float64(most*float64(int(2)<<n))) < 1<<15 {
+		n++
+	}
+	return n
+}
+
+// A curve is the filter of an axis, as wide as the resize needs it.
+type curve struct {
+	filter                 Filter
+	in                     int
+	scale, support, narrow float64
+}
+
+func curveOf(a Axis) curve {
+	scale := float64(a.In) / float64(a.Out)
+	wide := max(scale, 1)
+	return curve{a.Filter.curve(), a.In, scale, float64(radius(a.Filter) * wide), 1 / wide}
+}
+
+// taps is how many weights a position has at most.
+func (c *curve) taps() int { return 2*int(math.Ceil(c.support)) + 1 }
+
+// at is what source positions from first on weigh in position x, in memory of c.taps weights.
+func (c *curve) at(x int, memory []float64) (first int, k []float64) {
+	centre := float64((float64(x) + 0.5) * c.scale)
+	first = max(int(centre-c.support+0.5), 0)
+	k = memory[:min(int(centre+c.support+0.5), c.in)-first]
+	sum := 0.0
+	for j := range k {
+		k[j] = weight(c.filter, float64((float64(j+first)-centre+0.5)*c.narrow))
+		sum += k[j]
+	}
+	if sum != 0 {
+		for j := range k {
+			k[j] /= sum
+		}
+	}
+	return first, k
 }
 
 func (w *Weights) rebase() {
@@ -195,8 +290,8 @@ func grow(s []int32, n int) []int32 {
 
 // radius is how far the filter reaches, in pixels of the coarser image.
 func radius(f Filter) float64 {
-	switch f {
-	case Box:
+	switch f.curve() {
+	case Box, OpenCVArea:
 		return 0.5
 	case Bilinear, Hamming:
 		return 1
@@ -274,14 +369,13 @@ type entry struct {
 	axis    Axis
 	used    uint64 // Cache.now at the last use
 	weights Weights
+	memory  int64 // the most that they have taken
 }
 
 // Weights returns the weights of a. They are valid until the fifteenth call after
 // this one.
 func (c *Cache) Weights(a Axis) *Weights {
-	if a.In == a.Out {
-		a.Filter = Nearest // the filter does not matter, so all share one entry
-	}
+	a = a.plain() // so all filters share one entry
 	c.now++
 	oldest := &c.entries[0]
 	for i := range c.entries {
@@ -294,7 +388,24 @@ func (c *Cache) Weights(a Axis) *Weights {
 			oldest = e
 		}
 	}
-	oldest.axis, oldest.used = a, c.now
+	oldest.axis, oldest.used, oldest.memory = a, c.now, max(oldest.memory, a.Memory())
 	oldest.weights.Compute(a)
 	return &oldest.weights
+}
+
+// Memory is how many bytes all weights take at most once those of two axes are there.
+func (c *Cache) Memory(x, y Axis) (n int64) {
+	x, y = x.plain(), y.plain()
+	more := [2]int64{x.Memory(), y.Memory()}
+	for i := range c.entries {
+		e := &c.entries[i]
+		n += e.memory
+		if e.axis == x {
+			more[0] = 0
+		}
+		if e.axis == y {
+			more[1] = 0
+		}
+	}
+	return n + more[0] + more[1]
 }

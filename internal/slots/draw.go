@@ -36,6 +36,9 @@ func (d *Draw) Reset(seed uint64, epoch int, draw int64) {
 	d.seeded = false
 }
 
+// At is the epoch, and the place in its order.
+func (d *Draw) At() (epoch, place uint64) { return d.epoch, d.draw }
+
 // Rand gives the random numbers of this draw.
 func (d *Draw) Rand() *rand.Rand {
 	if !d.seeded {
@@ -67,6 +70,9 @@ func (d *Draw) Watch() Watch {
 	d.Rand()
 	return Watch{d, d.source}
 }
+
+// Rewind makes the next random numbers those that came after Watch was called.
+func (w *Watch) Rewind() { w.draw.source = w.before }
 
 // Taken reports whether random numbers were used since Watch was called.
 func (w *Watch) Taken() bool { return w.draw != nil && w.draw.source != w.before }

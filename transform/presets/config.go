@@ -36,11 +36,17 @@ func (o object) fail(key, format string, args ...any) {
 	*o.errs = append(*o.errs, fmt.Errorf("key %q: %s", o.prefix+key, fmt.Sprintf(format, args...)))
 }
 
+// has reports whether a key has a value.
+func (o object) has(key string) bool {
+	v, ok := o.left[key]
+	return ok && !bytes.Equal(v, []byte("null"))
+}
+
 // take removes a key, and reports whether it had a value.
 func (o object) take(key string) (json.RawMessage, bool) {
-	v, ok := o.left[key]
+	v, ok := o.left[key], o.has(key)
 	delete(o.left, key)
-	return v, ok && !bytes.Equal(v, []byte("null"))
+	return v, ok
 }
 
 // read takes a value of a type, which errors call want. A missing one is other.

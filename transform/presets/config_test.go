@@ -55,6 +55,7 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		{hf(`null`), "want a JSON object, not null"},
 		{hf(`[1]`), "want a JSON object"},
 		{hf(`{"size": 224}`), `key "image_processor_type": missing`},
+		{hf(`{"size": 224, "pretrained_cfg": null}`), `key "image_processor_type": missing`},
 		{hf(`{"architecture": "vit", "pretrained_cfg": {}}`), `this is a configuration of timm: use Timm`},
 		{hf(`{"image_processor_type": "TimmWrapperImageProcessor"}`), `key "image_processor_type": use Timm with the model's config.json`},
 		{hf(`{"size": 224}`, presets.ModelType("bert")), `ModelType "bert" is not known`},
@@ -82,7 +83,7 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		{hf(`{"image_processor_type": "ViTImageProcessor", "rescale_factor": 0}`), `key "rescale_factor": want another number than 0`},
 		{hf(`{"image_processor_type": "ConvNextImageProcessor", "size": {"height": 2, "width": 2}}`), `key "size": not of a form`},
 		{hf(`{"image_processor_type": "ConvNextImageProcessor", "crop_pct": -1}`), `key "crop_pct": want a part`},
-		{hf(`{"image_processor_type": "DPTImageProcessor", "do_pad": true}`), `key "do_pad": padding to multiples is not supported`},
+		{hf(`{"image_processor_type": "DPTImageProcessor", "size_divisor": "14"}`), `key "size_divisor": want a whole number`},
 		{hf(`{"image_processor": {"image_processor_type": "ViTImageProcessor", "do_sharpen": 1}}`), `key "image_processor.do_sharpen": not known`},
 		{hf(`{"image_processor_type": "Gemma3ImageProcessor", "do_pan_and_scan": true}`), `key "do_pan_and_scan": want pan_and_scan_min_crop_size`},
 		{hf(`{"image_processor_type": "GotOcr2ImageProcessor", "min_patches": 13}`), `key "min_patches": 13 is more than max_patches, 12`},
@@ -93,8 +94,41 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		{hf(`{"image_processor_type": "Idefics3ImageProcessor", "max_image_size": {}}`), `key "max_image_size": want longest_edge`},
 		{hf(`{"image_processor_type": "JanusImageProcessor", "image_mean": 2}`), `key "image_mean": want numbers from 0 to 1`},
 		{hf(`{"image_processor_type": "JanusImageProcessor", "size": {"height": 9, "width": 8}}`), `key "size": not of a form`},
+		{hf(`{"image_processor_type": "VideoLlavaImageProcessor", "size": {"max_height": 9, "max_width": 9}}`), `key "size": not of a form`},
 		{hf(`{"image_processor_type": "JanusImageProcessor", "do_resize": false}`), `key "do_resize": want true with do_pad`},
-		{hf(`{"image_processor_type": "EomtImageProcessor", "do_pad": true, "size": {"shortest_edge": 9}}`), `key "size": want shortest_edge and longest_edge`},
+		{hf(`{"image_processor_type": "EomtImageProcessor", "do_pad": true, "size": {"height": 9, "width": 9}}`), `key "size": want shortest_edge with do_pad`},
+		{hf(`{"image_processor_type": "EomtImageProcessor", "do_split_image": true}`), `key "size": want shortest_edge alone with do_split_image`},
+		{hf(`{"image_processor_type": "EomtImageProcessor", "do_split_image": true, "do_resize": false}`), `key "do_resize": want true with do_pad and with tiles`},
+		{hf(`{"image_processor_type": "GotOcr2ImageProcessor", "crop_to_patches": true, "do_resize": false}`), `key "do_resize": want true with do_pad and with tiles`},
+		{hf(`{"image_processor_type": "LlavaImageProcessor", "do_pad": true, "image_mean": -1}`), `key "image_mean": want numbers from 0 to 1`},
+		{hf(`{"image_processor_type": "LlavaImageProcessor", "do_pad": true, "do_resize": false}`), `key "do_resize": want true with do_pad`},
+		{hf(`{"image_processor_type": "MllamaImageProcessor", "do_pad": false}`), `key "do_pad": want true`},
+		{hf(`{"image_processor_type": "MllamaImageProcessor", "size": {"height": 9, "width": 8}}`), `key "size": not of a form`},
+		{hf(`{"image_processor_type": "Ovis2ImageProcessor", "crop_to_patches": true, "do_center_crop": true, "crop_size": 9}`), `key "do_center_crop": want false with crop_to_patches`},
+		{hf(`{"image_processor_type": "GraniteDoclingImageProcessor", "min_patches": 33}`), `key "min_patches": 33 is more than max_patches, 32`},
+		{hf(`{"image_processor_type": "GraniteDoclingImageProcessor", "dense_max_patches": 1000000}`), `key "dense_max_patches": want 0, or min_patches to 1024, not 1000000`},
+		{hf(`{"image_processor_type": "AriaImageProcessor", "max_image_size": 500}`), `key "max_image_size": want 490 or 980, not 500`},
+		{hf(`{"image_processor_type": "AriaImageProcessor", "split_image": true}`), `key "split_resolutions": want multiples of the size, 980`},
+		{hf(`{"image_processor_type": "MiniCPMV4_6ImageProcessor", "max_slice_nums": 65}`), `key "max_slice_nums": want 1 to 64, not 65`},
+		{hf(`{"image_processor_type": "MiniCPMV4_6ImageProcessor", "downsample_mode": "8x"}`), `key "downsample_mode": want 16x or 4x, not 8x`},
+		{hf(`{"image_processor_type": "Glm5NextImageProcessor", "max_image_tokens": 9}`), `key "min_image_tokens": 16 is more than max_image_tokens, 9`},
+		{hf(`{"image_processor_type": "DeepseekOcr2ImageProcessor", "background_color": 9}`), `key "background_color": want a list of three numbers, not 9`},
+		{hf(`{"image_processor_type": "DeepseekOcr2ImageProcessor", "background_color": [9, 0.5, 9]}`), `key "background_color": want whole numbers from 0 to 255, not 0.5`},
+		{hf(`{"image_processor_type": "DeepseekVLHybridImageProcessor", "high_res_size": [8, 9]}`), `key "high_res_size": want the same height and width`},
+		{hf(`{"image_processor_type": "DeepseekVLHybridImageProcessor", "high_res_resample": 9}`), `key "high_res_resample": want 0 (nearest)`},
+		{
+			hf(`{"image_processor_type": "DeepseekVLHybridImageProcessor"}`, presets.Pixels("other")),
+			`presets: HuggingFace(…, Pixels("other")): this image processor makes pixel_values and high_res_pixel_values`,
+		},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`, presets.Pixels("other")), `HuggingFace(…, Pixels("other")): this image processor makes pixel_values`},
+		{timm(`{}`, presets.Pixels("pixel_values")), `has no option Pixels("pixel_values")`},
+		{hf(`{"image_processor_type": "PerceiverImageProcessor", "size": 9, "do_resize": false}`), `key "do_resize": want true`},
+		{hf(`{"image_processor_type": "FuyuImageProcessor", "padding_value": 0.5}`), `key "padding_value": want a whole number from 0 to 255, not 0.5`},
+		{hf(`{"image_processor_type": "FuyuImageProcessor", "padding_mode": "edge"}`), `key "padding_mode": want constant, not edge`},
+		{hf(`{"image_processor_type": "TvpImageProcessor", "constant_values": 1}`), `key "constant_values": want 0, not 1`},
+		{hf(`{"image_processor_type": "TvpImageProcessor", "pad_mode": "reflect"}`), `key "pad_mode": want constant, not reflect`},
+		{hf(`{"image_processor_type": "Emu3ImageProcessor", "min_pixels": 2000000}`), `key "size": at least 2000000 pixels`},
+		{hf(`{"image_processor_type": "Swin2SRImageProcessor", "pad_size": "8"}`), `key "pad_size": want a whole number`},
 		{hf(`{"image_processor_type": "BridgeTowerImageProcessor", "crop_size": 224}`), `key "crop_size": want an object`},
 		{hf(`{"image_processor_type": "BridgeTowerImageProcessor", "crop_size": {}}`), `key "crop_size": want shortest_edge`},
 		{hf(`{"image_processor_type": "DonutImageProcessor", "size": [9, "8"]}`), `key "size": want height and width from 1 to`},
@@ -170,6 +204,9 @@ func TestConfigurationsSayTheSame(t *testing.T) {
 		{hf(`{"image_processor_type": "ViTImageProcessor", "image_mean": 0.5}`), hf(`{"image_processor_type": "ViTImageProcessor", "image_mean": [0.5, 0.5, 0.5]}`)},
 		{hf(`{"image_processor_type": "DetrImageProcessor", "size": 400, "max_size": 500}`), hf(`{"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 400, "longest_edge": 500}}`)},
 		{hf(`{"image_processor_type": "DetrImageProcessor", "size": 400}`), hf(`{"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 400, "longest_edge": 1333}}`)},
+		{hf(`{"image_processor_type": "MaskFormerImageProcessor", "size": null, "max_size": 900}`), hf(`{"image_processor_type": "MaskFormerImageProcessor", "max_size": 900}`)},
+		{hf(`{"image_processor_type": "OneFormerImageProcessor", "size": null, "max_size": 900}`), hf(`{"image_processor_type": "OneFormerImageProcessor"}`)},
+		{hf(`{"image_processor_type": "DeepseekOcr2ImageProcessor", "background_color": null}`), hf(`{"image_processor_type": "DeepseekOcr2ImageProcessor"}`)},
 		{timm(`{"architecture": "vit", "input_size": [3, 9, 9]}`), timm(`{"architecture": "vit", "pretrained_cfg": {"input_size": [3, 9, 9], "license": "mit"}}`)},
 		{timm(`{"crop_pct": null, "crop_mode": "center", "interpolation": ""}`), timm(`{}`)},
 		{timm(`{"input_size": [3, 9, 9]}`), timm(`{"input_size": [3, 9, 9]}`, presets.TestSize())},
@@ -179,10 +216,43 @@ func TestConfigurationsSayTheSame(t *testing.T) {
 		{timm(`{"model_args": {"img_size": 9, "dynamic_img_size": true}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{}`)},
 		{timm(`{"model_args": {"img_size": 9}, "pretrained_cfg": {}}`), timm(`{}`)},
 		{openclip(`{"model_cfg": {"vision_cfg": {"image_size": 9}}, "preprocess_cfg": {"size": 7, "mean": 0.5}}`), openclip(`{"size": [9, 9], "mean": [0.5, 0.5, 0.5]}`)},
+		{hf(`{"image_processor_type": "VideoLlavaImageProcessor", "size": {"shortest_edge": 89, "longest_edge": 111}}`), hf(`{"image_processor_type": "VideoLlavaImageProcessor", "size": {"shortest_edge": 89}}`)},
 		{openclip(`{"model_cfg": {}, "preprocess_cfg": null}`), openclip(`{"preprocess_cfg": {"size": 224, "interpolation": "random", "fill_color": null}}`)},
 	} {
 		if got, want := plan(c[1]), plan(c[0]); got != want {
 			t.Errorf("%v: %s\nwant %s", c[1].step, got, want)
+		}
+	}
+}
+
+// TestEveryClassTakesPicturesOfAnySize has pictures of extreme ratios: what a class cannot do with them is an error.
+func TestEveryClassTakesPicturesOfAnySize(t *testing.T) {
+	g, _ := readPictures(t)
+	pix := make([]uint8, 3*2000)
+	seen := map[string]int{} // how many pictures are no errors
+	for _, c := range g.Configurations {
+		if seen[c.Name] > 0 {
+			continue
+		}
+		p, err := hf(string(c.Config)).compile(transform.Ragged(), transform.MaxPixels(1<<20))
+		if err != nil {
+			t.Errorf("%s: %v", c.Config, err)
+			continue
+		}
+		if p.Spec()[0].Dtype != dataset.Float32 {
+			continue
+		}
+		for _, size := range [][2]int{{1, 1}, {3, 1}, {200, 1}, {1, 201}, {1000, 2}, {1, 2000}, {40, 50}} {
+			values, _, err := p.AppendAll(nil, nil, transform.RGB(pix[:3*size[0]*size[1]], size[0], size[1]))
+			if err != nil && !strings.HasPrefix(err.Error(), "transform: ") || strings.Contains(fmt.Sprint(err), "panic") {
+				t.Errorf("%s: %v: error %v", c.Config, size, err)
+			}
+			if err == nil && len(values) > 0 {
+				seen[c.Name]++
+			}
+		}
+		if seen[c.Name] == 0 {
+			t.Errorf("%s: all of them are errors", c.Config)
 		}
 	}
 }
@@ -200,6 +270,10 @@ func FuzzConfiguration(f *testing.F) {
 		f.Add([]byte(c.Config))
 	}
 	for _, c := range readOthers(f).OpenCLIP {
+		f.Add([]byte(c.Config))
+	}
+	pictures, _ := readPictures(f)
+	for _, c := range pictures.Configurations {
 		f.Add([]byte(c.Config))
 	}
 	pix := make([]uint8, 3*5*7)

@@ -126,6 +126,29 @@ func ExampleYOLO() {
 	// [100 0 200 50]
 }
 
+// DeepSeek-OCR 2 takes a large image as a picture of the whole, and as tiles of another size.
+func ExamplePixels() {
+	config := []byte(`{"image_processor_type": "DeepseekOcr2ImageProcessor"}`)
+	for _, tensor := range []string{"pixel_values", "pixel_values_local"} {
+		step, err := presets.HuggingFace(config, presets.Pixels(tensor))
+		if err != nil {
+			log.Fatal(err)
+		}
+		p, err := transform.Compile(step, transform.Ragged())
+		if err != nil {
+			log.Fatal(err)
+		}
+		values, numbers, err := p.AppendAll(nil, nil, transform.RGB(make([]uint8, 3*1600*900), 1600, 900))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(p.Spec(), len(values), numbers)
+	}
+	// Output:
+	// image float32 (n), num_local_patches int64 () 3145728 [2]
+	// image float32 (n, 3, 768, 768), num_local_patches int64 () 3538944 [2]
+}
+
 // Qwen2-VL takes rows of patches, and how many there are down and across. A prompt has a token for every four of them.
 func ExampleImageTokens() {
 	config := []byte(`{"image_processor_type": "Qwen2VLImageProcessor", "min_pixels": 3136, "max_pixels": 12845056}`)

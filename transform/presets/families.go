@@ -21,8 +21,8 @@ func family(name string) (processor, bool) {
 		return processor{}, false
 	}
 	c := processor{
-		resize: true, rescale: true, normalize: true, square: true,
-		filter: transform.Bicubic, factor: 1.0 / 255, mean: halves, std: halves,
+		resize: true, square: true, filter: transform.Bicubic,
+		colouring: colouring{rescale: true, normalize: true, factor: 1.0 / 255, mean: halves, std: halves},
 	}
 	classes[k].usual(&c)
 	return c, true
@@ -265,10 +265,11 @@ var classes = []class{
 	{"VideoLlava", "video_llava", func(c *processor) {
 		c.likeCLIP()
 		c.keys, c.padless = func(_ *processor, o object) { o.without("return_legacy_image_output") }, true
+		c.own = videoLlavaSizes
 	}},
 	{"Llava", "llava", func(c *processor) {
 		c.likeCLIP()
-		c.keys, c.padless = func(_ *processor, o object) { o.mustNot("do_pad") }, true
+		c.keys, c.own, c.padless = llavaKeys, llavaSizes, true
 	}},
 	{"SegGpt", "seggpt", func(c *processor) {
 		c.size = both(448)
@@ -351,4 +352,68 @@ var classes = []class{
 	}},
 	{"Idefics3", "idefics3", (*processor).idefics3},
 	{"SmolVLM", "smolvlm", (*processor).idefics3},
+	{"Mllama", "mllama", func(c *processor) {
+		c.keys, c.own, c.strict = mllamaKeys, mllamaSizes, true
+		c.size, c.filter = both(224), transform.Bilinear
+		c.cropless, c.padless = true, true
+	}},
+	{"Ovis2", "ovis2", func(c *processor) {
+		c.keys, c.own = ovis2Keys, ovis2Sizes
+		c.size, c.padless = both(384), true
+		c.clip()
+	}},
+	{"GraniteDocling", "granite_docling", func(c *processor) {
+		c.keys, c.own, c.strict = graniteKeys, graniteSizes, true
+		c.size, c.cropless, c.padless = both(512), true, true
+		c.clip()
+	}},
+	{"Aria", "aria", func(c *processor) {
+		c.keys, c.own, c.strict = ariaKeys, ariaSizes, true
+		c.cropless, c.padless = true, true
+		for _, p := range [][2]int{
+			{1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}, {1, 7}, {1, 8}, {2, 4}, {2, 3}, {2, 2},
+			{2, 1}, {3, 1}, {3, 2}, {4, 1}, {4, 2}, {5, 1}, {6, 1}, {7, 1}, {8, 1},
+		} {
+			c.pinpoints = append(c.pinpoints, [2]int{490 * p[0], 490 * p[1]})
+		}
+	}},
+	{"MiniCPMV4_6", "minicpmv4_6 minicpmv4_7", func(c *processor) {
+		c.keys, c.own, c.strict = miniCPMKeys, miniCPMSizes, true
+		c.cut = cutting{side: 14, merge: 1, frames: 1}
+		c.cropless, c.padless = true, true
+	}},
+	{"Glm5Next", "glm5_next", (*processor).glm5},
+	{"DeepseekVLHybrid", "deepseek_vl_hybrid", func(c *processor) {
+		c.janus()
+		c.keys, c.own, c.second = hybridKeys, hybridSizes, "high_res_pixel_values"
+		c.highRes = finer{area{1024, 1024}, transform.Bicubic, clipMean, clipStd}
+	}},
+	{"DeepseekOcr2", "deepseek_ocr2", func(c *processor) {
+		c.keys, c.own, c.strict, c.second = deepseekOCR2Keys, deepseekOCR2Sizes, true, "pixel_values_local"
+		c.size, c.cropless, c.padless = both(1024), true, true
+	}},
+	{"Perceiver", "perceiver", func(c *processor) {
+		c.own, c.strict, c.canvas = perceiverSizes, true, true
+		c.size, c.center, c.crop, c.padless = both(224), true, area{256, 256}, true
+		c.imageNet()
+	}},
+	{"Fuyu", "fuyu", func(c *processor) {
+		c.keys, c.own, c.strict = fuyuKeys, fuyuSizes, true
+		c.size, c.filter = sides{height: 1080, width: 1920}, transform.Bilinear
+		c.cropless, c.padless = true, true
+	}},
+	{"Tvp", "tvp", func(c *processor) {
+		c.cropped(0, 448)
+		c.keys, c.own, c.pad, c.padded = tvpKeys, tvpSizes, true, area{448, 448}
+		c.size, c.filter = sides{longest: 448}, transform.Bilinear
+	}},
+	{"Emu3", "emu3", func(c *processor) {
+		c.keys, c.own, c.strict, c.cut.fields = emu3Keys, emu3Sizes, true, imageSizes
+		c.cropless, c.padless = true, true
+		c.clip()
+	}},
+	{"Swin2SR", "swin2sr", func(c *processor) {
+		c.keys, c.own, c.strict = swin2SRKeys, swin2SRSizes, true
+		c.normalize, c.cropless, c.padless = false, true, true
+	}},
 }

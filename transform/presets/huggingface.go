@@ -21,6 +21,7 @@ type Option struct {
 // settings are what options set.
 type settings struct {
 	model  string
+	pixels string
 	larger bool
 }
 
@@ -47,6 +48,12 @@ func ModelType(name string) Option {
 	return Option{"HuggingFace", func(s *settings) { s.model = name }, fmt.Sprintf("ModelType(%q)", name)}
 }
 
+// Pixels says which tensor of pixels [HuggingFace] makes, for the two image processors that make two of an image: DeepSeek-OCR 2 has
+// "pixel_values_local" beside "pixel_values", and DeepSeek-VL's hybrid one "high_res_pixel_values". The default is "pixel_values".
+func Pixels(name string) Option {
+	return Option{"HuggingFace", func(s *settings) { s.pixels = name }, fmt.Sprintf("Pixels(%q)", name)}
+}
+
 // HuggingFace makes the steps of an image processor of Hugging Face's transformers. The argument is the content of
 // preprocessor_config.json, or of a processor_config.json with an object image_processor. The result is that of the
 // processors that work on PIL images (backend="pil"), bit for bit; docs/processors.md says how far the others are from it.
@@ -60,7 +67,7 @@ func HuggingFace(config []byte, options ...Option) (transform.Step, error) {
 	})
 }
 
-// preset makes the step of a configuration, which read takes.
+// preset makes the step of a configuration, which read takes. Where something is wrong with its keys, the steps mean nothing.
 func preset(name string, config []byte, options []Option, read func(s settings, o object) []transform.Step) (transform.Step, error) {
 	s, text, err := settle(name, options)
 	errs := []error{err}
@@ -79,7 +86,7 @@ func preset(name string, config []byte, options []Option, read func(s settings, 
 	return transform.Preset(text, all...), nil
 }
 
-// read takes all keys. Where something is wrong with them, the steps mean nothing.
+// read takes all keys.
 func (s settings) read(o object) (*processor, []transform.Step) {
 	if inner, ok := o.object("image_processor"); ok {
 		o.without("processor_class", "feature_extractor", "video_processor", "tokenizer", "chat_template", "auto_map")
@@ -89,6 +96,13 @@ func (s settings) read(o object) (*processor, []transform.Step) {
 	c, ok := s.processor(o)
 	if !ok {
 		return nil, nil
+	}
+	switch s.pixels {
+	case "", "pixel_values":
+	case c.second:
+		c.other = true
+	default:
+		*o.errs = append(*o.errs, fmt.Errorf("this image processor makes %s", strings.TrimSuffix("pixel_values and "+c.second, " and ")))
 	}
 	c.read(o)
 	all := c.steps(o)
@@ -121,7 +135,7 @@ func (s settings) processor(o object) (*processor, bool) {
 			o.fail(key, "missing, and ModelType %q is not known", s.model)
 			return nil, false
 		}
-	case o.left["pretrained_cfg"] != nil:
+	case o.has("pretrained_cfg"):
 		o.fail("pretrained_cfg", "this is a configuration of timm: use Timm")
 		return nil, false
 	default:

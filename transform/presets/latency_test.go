@@ -1,7 +1,10 @@
 package presets_test
 
 import (
+	"encoding/json"
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/transform"
+	"github.com/penstock-go/penstock/transform/presets"
 )
 
 var picture = flag.String("picture", "../../examples/images/photos/tiles/3.jpg", "file that BenchmarkLatency prepares")
@@ -22,15 +26,8 @@ func BenchmarkLatency(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := readProcessors(b)
-	all := map[string]made{}
-	var names []string
-	for c, step := range g.steps() {
-		names = append(names, c.Name)
-		all[c.Name] = step
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	all := everyPreset(b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c, err := all[name].compile()
 		if err != nil {
 			c, err = all[name].compile(transform.Ragged())
@@ -51,6 +48,39 @@ func BenchmarkLatency(b *testing.B) {
 	}
 }
 
+// everyPreset are the configurations of testdata/processors.json, all other classes with their defaults, or with the first
+// configuration of testdata/pictures.json where there must be one, and the presets of other libraries.
+func everyPreset(tb testing.TB) map[string]made {
+	all, classes := map[string]made{"OpenCLIP": openclip("{}"), "YOLO": {step: presets.YOLO(640)}}, map[string]bool{"TimmWrapper": true}
+	for c, step := range readProcessors(tb).steps() {
+		all[c.Name] = step
+		var known struct {
+			New string `json:"image_processor_type"`
+			Old string `json:"feature_extractor_type"`
+		}
+		if err := json.Unmarshal(c.Config, &known); err != nil {
+			tb.Fatal(err)
+		}
+		classes[strings.TrimSuffix(strings.TrimSuffix(known.New+known.Old, "FeatureExtractor"), "ImageProcessor")] = true
+	}
+	g, _ := readPictures(tb)
+	for _, p := range g.Processors {
+		step := hf(`{"image_processor_type": "` + p.Name + `ImageProcessor"}`)
+		if classes[p.Name] || strings.Contains(fmt.Sprint(step.err), "is not supported") {
+			continue
+		}
+		if _, err := step.compile(transform.Ragged()); err != nil {
+			k := slices.IndexFunc(g.Configurations, func(c goldenPicture) bool { return c.Name == p.Name })
+			if k < 0 {
+				tb.Fatal(p.Name, ": ", err)
+			}
+			step = hf(string(g.Configurations[k].Config))
+		}
+		all[p.Name] = step
+	}
+	return all
+}
+
 // latencies prepares b.N pictures, one or more, by that many goroutines, and returns the median and the 99th percentile
 // of the milliseconds that one takes, with the wait for its turn.
 func latencies(b *testing.B, c *transform.Compiled, file []byte, goroutines int) (p50, p99 float64) {
@@ -61,11 +91,12 @@ func latencies(b *testing.B, c *transform.Compiled, file []byte, goroutines int)
 		wait.Go(func() {
 			out := make([]byte, c.Spec()[0].Bytes())
 			var values []float32
+			var numbers []int64
 			for n := next.Add(1) - 1; n < int64(b.N); n = next.Add(1) - 1 {
 				begin := time.Now()
 				var err error
 				if c.Spec()[0].Ragged {
-					values, _, _, err = c.Append(values[:0], transform.File(file))
+					values, numbers, err = c.AppendAll(values[:0], numbers[:0], transform.File(file))
 				} else {
 					err = c.IntoBytes(out, transform.File(file))
 				}

@@ -1,7 +1,6 @@
 package presets
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,22 +23,22 @@ func Open(folder fs.FS, options ...Option) (step transform.Step, file string, er
 	var config []byte
 	for _, c := range []struct {
 		file string
-		is   func(k known) bool
+		is   func(o object) bool
 		make func(config []byte, options ...Option) (transform.Step, error)
 	}{
-		{"processor_config.json", func(k known) bool { return k.Image != nil }, HuggingFace},
+		{"processor_config.json", func(o object) bool { return o.has("image_processor") }, HuggingFace},
 		{"preprocessor_config.json", nil, func(config []byte, options ...Option) (transform.Step, error) {
 			return HuggingFace(config, append(modelOf(folder, config), options...)...)
 		}},
 		{"open_clip_config.json", nil, OpenCLIP},
-		{"config.json", func(k known) bool { return k.Timm != nil || k.Architecture != nil }, Timm},
+		{"config.json", func(o object) bool { return o.has("pretrained_cfg") || o.has("architecture") }, Timm},
 	} {
 		config, err = readConfig(folder, c.file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return nil, c.file, fmt.Errorf("presets: Open: %w", err)
-		case c.is == nil || c.is(knownOf(config)):
+		case c.is == nil || c.is(keysOf(config)):
 			step, err = c.make(config, options...)
 			return step, c.file, err
 		}
@@ -48,35 +47,27 @@ func Open(folder fs.FS, options ...Option) (step transform.Step, file string, er
 		"open_clip_config.json, or a config.json of timm: %w", fs.ErrNotExist)
 }
 
-// known are keys by which Open tells configurations apart.
-type known struct {
-	Image        json.RawMessage `json:"image_processor"`
-	Timm         json.RawMessage `json:"pretrained_cfg"`
-	Architecture json.RawMessage `json:"architecture"`
-	Type         json.RawMessage `json:"image_processor_type"`
-	Old          json.RawMessage `json:"feature_extractor_type"`
-	Model        string          `json:"model_type"`
-}
-
-// knownOf is empty if the text is no JSON object.
-func knownOf(config []byte) (k known) {
-	if json.Unmarshal(config, &k) != nil {
-		return known{}
-	}
-	return k
-}
+// keysOf is empty if the text is no JSON object. Its errors are nobody's.
+func keysOf(config []byte) object { return parseObject(config, new([]error)) }
 
 // modelOf is the ModelType of the config.json in a folder, if the configuration beside it needs one.
 func modelOf(folder fs.FS, config []byte) []Option {
-	if k := knownOf(config); k.Type != nil || k.Old != nil {
+	if o := keysOf(config); o.has("image_processor_type") || o.has("feature_extractor_type") {
 		return nil
 	}
-	if model, err := readConfig(folder, "config.json"); err == nil {
-		if name := knownOf(model).Model; name != "" {
-			return []Option{ModelType(name)}
-		}
+	if name := modelType(folder); name != "" {
+		return []Option{ModelType(name)}
 	}
 	return nil
+}
+
+// modelType is that of the config.json in a folder, or "".
+func modelType(folder fs.FS) string {
+	config, err := readConfig(folder, "config.json")
+	if err != nil {
+		return ""
+	}
+	return keysOf(config).word("model_type")
 }
 
 // readConfig reads a file of up to 16 MiB.

@@ -14,9 +14,6 @@ import (
 func OpenCLIP(config []byte, options ...Option) (transform.Step, error) {
 	return preset("OpenCLIP", config, options, func(_ settings, o object) []transform.Step {
 		c := readOpenCLIP(o)
-		if len(*o.errs) > 1 { // the first is that of the options
-			return nil
-		}
 		return append(c.geometry(), transform.ToTensor(), transform.Normalize(narrow(c.mean), narrow(c.std)))
 	})
 }

@@ -93,6 +93,7 @@ func TestOpenSaysWhichFileItTook(t *testing.T) {
 		{map[string]string{"preprocessor_config.json": vit, "open_clip_config.json": clip, "config.json": net, "processor_config.json": `{"processor_class": "P"}`}, "preprocessor_config.json", hf(vit)},
 		{map[string]string{"preprocessor_config.json": bare, "processor_config.json": `{"image_processor": ` + vit + `}`}, "processor_config.json", hf(vit)},
 		{map[string]string{"preprocessor_config.json": bare, "config.json": model}, "preprocessor_config.json", hf(bare, presets.ModelType("vit"))},
+		{map[string]string{"preprocessor_config.json": `{"size": 30, "image_processor_type": null}`, "config.json": model, "processor_config.json": `{"image_processor": null}`}, "preprocessor_config.json", hf(bare, presets.ModelType("vit"))},
 		{map[string]string{"open_clip_config.json": clip, "config.json": net}, "open_clip_config.json", openclip(clip)},
 		{map[string]string{"config.json": net}, "config.json", timm(net)},
 	} {
@@ -122,6 +123,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}{
 		{fstest.MapFS{}, nil, "", "presets: Open: want preprocessor_config.json, processor_config.json with image_processor, open_clip_config.json, or a config.json of timm"},
 		{fstest.MapFS{"config.json": {Data: []byte(`{"model_type": "vit"}`)}, "processor_config.json": {Data: []byte(`{`)}}, nil, "", "presets: Open: want preprocessor_config.json"},
+		{fstest.MapFS{"config.json": {Data: []byte(`{"pretrained_cfg": null, "architecture": null}`)}}, nil, "", "presets: Open: want preprocessor_config.json"},
 		{fstest.MapFS{"preprocessor_config.json": {Data: []byte(`{}`)}}, nil, "preprocessor_config.json", `presets: HuggingFace(…): key "image_processor_type": missing`},
 		{fstest.MapFS{"preprocessor_config.json": {Data: []byte(`{}`)}, "config.json": {Data: []byte(`{"model_type": "bert"}`)}}, nil, "preprocessor_config.json", `ModelType "bert" is not known`},
 		{fstest.MapFS{"open_clip_config.json": {Data: []byte(`{`)}}, nil, "open_clip_config.json", "presets: OpenCLIP(…): want a JSON object"},

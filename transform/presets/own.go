@@ -13,10 +13,7 @@ import (
 // depthKeys, and those after it, take keys.
 func depthKeys(c *processor, o object) {
 	c.block, c.keep = max(o.whole("ensure_multiple_of"), 1), o.flag("keep_aspect_ratio", false)
-	if c.pad = o.flag("do_pad", false); c.pad {
-		o.fail("do_pad", "padding to multiples is not supported")
-	}
-	o.whole("size_divisor")
+	c.divisor = o.whole("size_divisor")
 	o.without("prompt_scale_to_meter")
 }
 
@@ -46,21 +43,58 @@ func padKeys(c *processor, o object) {
 func maskKeys(c *processor, o object) {
 	blockKeys(c, o)
 	o.without("size_divisibility", "_max_size") // transformers ignores them
-	if o.left["size"] == nil {
+	if !o.has("size") {
 		c.size.longest = o.wholeOr("max_size", c.size.longest)
 	}
 }
 
 func oneFormerKeys(_ *processor, o object) {
 	o.without("_max_size", "class_info_file", "metadata", "num_text", "repo_path")
-	if text := o.left["size"]; text == nil || text[0] == '{' {
+	if !o.has("size") || o.left["size"][0] == '{' {
 		o.without("max_size") // transformers ignores it
 	}
 }
 
 func eomtKeys(c *processor, o object) {
-	o.mustNot("do_split_image")
-	c.canvas = o.flag("do_pad", false)
+	c.tiles, c.canvas = o.flag("do_split_image", false), o.flag("do_pad", false)
+}
+
+// llavaKeys takes do_pad, which is about the image before it is resized.
+func llavaKeys(c *processor, o object) { c.canvas = o.flag("do_pad", false) }
+
+func fuyuKeys(c *processor, o object) {
+	o.area("patch_size", area{})
+	c.canvas, c.fill = o.flag("do_pad", true), o.number("padding_value", 1)
+	if c.fill != math.Trunc(c.fill) || c.fill < 0 || c.fill > 255 {
+		o.fail("padding_value", "want a whole number from 0 to 255, not %v", c.fill)
+	}
+	if mode := o.word("padding_mode"); mode != "" && mode != "constant" {
+		o.fail("padding_mode", "want constant, not %s", mode)
+	}
+}
+
+func tvpKeys(c *processor, o object) {
+	c.reverse, c.late = o.flag("do_flip_channel_order", true), true
+	if v := o.number("constant_values", 0); v != 0 {
+		o.fail("constant_values", "want 0, not %v", v)
+	}
+	if mode := o.word("pad_mode"); mode != "" && mode != "constant" {
+		o.fail("pad_mode", "want constant, not %s", mode)
+	}
+}
+
+func emu3Keys(c *processor, o object) {
+	o.without("size") // transformers ignores it
+	c.block = o.few("spatial_factor", 8)
+	c.cut.least, c.cut.most = o.pixels("min_pixels", 512*512), o.pixels("max_pixels", 1024*1024)
+	c.cut.check(o)
+}
+
+// swin2SRKeys takes pad_size, the old name of size_divisor. There is no resize.
+func swin2SRKeys(c *processor, o object) {
+	o.without("do_resize", "do_normalize") // transformers ignores them
+	c.block = o.few("size_divisor", o.few("pad_size", 8))
+	c.canvas = o.flag("do_pad", true)
 }
 
 func samKeys(_ *processor, o object) { o.without("mask_size", "mask_pad_size") }
@@ -229,12 +263,129 @@ func maskSizes(c *processor, _ object) []transform.Step {
 func eomtSizes(c *processor, o object) []transform.Step {
 	s := c.size
 	switch {
+	case c.tiles && (s.shortest == 0 || s.longest > 0):
+		o.fail("size", "want shortest_edge alone with do_split_image")
+		return []transform.Step{}
+	case c.tiles:
+		return eomtTiles(s.shortest, c.filter)
 	case !c.canvas:
 		return nil
-	case s.shortest == 0 || s.shortest != s.longest:
-		o.fail("size", "want shortest_edge and longest_edge of the same length with do_pad")
+	case s.shortest > 0 && s.shortest == s.longest:
+		return []transform.Step{withinEdges(s.shortest, s.longest).step(c.filter), transform.Crop(0, 0, s.longest, s.longest)}
+	case s.shortest == 0:
+		o.fail("size", "want shortest_edge with do_pad")
+		return []transform.Step{}
 	}
-	return []transform.Step{withinEdges(s.shortest, s.longest).step(c.filter), transform.Crop(0, 0, s.longest, s.longest)}
+	height, width := s.shortest, s.longest
+	if width == 0 {
+		width = height
+	}
+	text := fmt.Sprintf("no lower than %d, no narrower than %d", height, width)
+	return append(c.usual(o), transform.TileFunc(text, func(h, w int) transform.Tile {
+		return transform.Tile{Size: [2]int{max(h, height), max(w, width)}}
+	}))
+}
+
+// llavaSizes puts the image in the middle of a square of the mean colour before all else.
+func llavaSizes(c *processor, o object) []transform.Step {
+	if !c.canvas {
+		return nil
+	}
+	around := transform.TileFunc("a square around it", func(h, w int) transform.Tile {
+		n := max(h, w)
+		return transform.Tile{Top: -((n - h) / 2), Left: -((n - w) / 2), Size: [2]int{n, n}}
+	}, transform.Fill(background(o, "image_mean", c.mean)...))
+	return append([]transform.Step{around}, c.usual(o)...)
+}
+
+// background is a mean, the value of key, as a colour.
+func background(o object, key string, mean [3]float64) []float64 {
+	colour := make([]float64, 3)
+	for k, v := range mean {
+		if colour[k] = math.Trunc(v * 255); !(colour[k] >= 0 && colour[k] <= 255) {
+			o.fail(key, "want numbers from 0 to 1, which are the colour of the padding, not %v", v)
+		}
+	}
+	return colour
+}
+
+// perceiverSizes crops a part of the shorter side before it resizes.
+func perceiverSizes(c *processor, _ object) []transform.Step {
+	s, crop := c.size, c.crop
+	if !s.fixed() {
+		return nil
+	}
+	resize := transform.Resize([2]int{s.height, s.width}, filtered(c.filter)...)
+	if !c.center {
+		return []transform.Step{resize}
+	}
+	c.center = false
+	text := fmt.Sprintf("%d/%d×%d/%d of the shorter side in the middle", s.height, crop.h, s.width, crop.w)
+	return []transform.Step{transform.TileFunc(text, func(h, w int) transform.Tile {
+		short := float64(min(h, w))
+		ch, cw := int(float64(s.height)/float64(crop.h)*short), int(float64(s.width)/float64(crop.w)*short)
+		if min(ch, cw) < 1 {
+			ch, cw = -1, -1
+		}
+		return transform.Tile{Top: (h - ch) >> 1, Left: (w - cw) >> 1, Size: [2]int{ch, cw}}
+	}), resize}
+}
+
+// fuyuSizes makes images that are too large fit, and puts them into the upper left corner.
+func fuyuSizes(c *processor, _ object) []transform.Step {
+	s := c.size
+	if !s.fixed() {
+		return nil
+	}
+	size := func(h, w int) (int, int) {
+		if w <= s.width && h <= s.height {
+			return h, w
+		}
+		scale := min(float64(s.height)/float64(h), float64(s.width)/float64(w))
+		return int(float64(h) * scale), int(float64(w) * scale)
+	}
+	text := fmt.Sprintf("to fit into %d×%d, never larger", s.height, s.width)
+	c.cut.fields = func(*cutting) []transform.Step {
+		return []transform.Step{
+			number("image_unpadded_heights", func(h, w int) int { h, _ = size(h, w); return h }),
+			number("image_unpadded_widths", func(h, w int) int { _, w = size(h, w); return w }),
+			pair("image_sizes", func(h, w int) (int, int) { return h, w }),
+		}
+	}
+	all := []transform.Step{rule{text, size}.step(c.filter)}
+	if c.canvas {
+		all = append(all, transform.FixedSizeCrop([2]int{s.height, s.width}, transform.Fill(c.fill)))
+	}
+	return all
+}
+
+func tvpSizes(c *processor, _ object) []transform.Step {
+	n := c.size.longest
+	if n == 0 {
+		return nil
+	}
+	return []transform.Step{rule{fmt.Sprintf("longest edge %d", n), func(h, w int) (int, int) {
+		if h >= w {
+			return n, int(float64(n) * (float64(w) / float64(h)))
+		}
+		return int(float64(n) * (float64(h) / float64(w))), n
+	}}.step(c.filter)}
+}
+
+func emu3Sizes(c *processor, _ object) []transform.Step {
+	cut := cutting{side: c.block, merge: 1, least: c.cut.least, most: c.cut.most}
+	return []transform.Step{rule{cut.text(), cut.smart(1)}.step(c.filter)}
+}
+
+// swin2SRSizes pads both sides to the next multiple, also if they are one, with what is mirrored.
+func swin2SRSizes(c *processor, _ object) []transform.Step {
+	if !c.canvas {
+		return []transform.Step{}
+	}
+	n := c.block
+	return []transform.Step{transform.TileFunc(fmt.Sprintf("padded to the next multiple of %d", n), func(h, w int) transform.Tile {
+		return transform.Tile{Size: [2]int{(h/n + 1) * n, (w/n + 1) * n}}
+	}, transform.PaddingMode(transform.Symmetric))}
 }
 
 func samSizes(c *processor, _ object) []transform.Step {
@@ -269,13 +420,22 @@ func viltSizes(c *processor, _ object) []transform.Step {
 	}}.down(c.block).step(c.filter)}
 }
 
+// videoLlavaSizes does not look at longest_edge beside shortest_edge, and takes neither max_height nor max_width.
+func videoLlavaSizes(c *processor, _ object) []transform.Step {
+	if c.size.shortest > 0 {
+		c.size.longest = 0
+	}
+	c.strict = c.size.shortest == 0 && !c.size.fixed()
+	return nil
+}
+
 func textNetSizes(c *processor, _ object) []transform.Step {
 	n := c.size.shortest
 	if n == 0 {
 		return nil
 	}
 	return []transform.Step{rule{fmt.Sprintf("shortest edge %d", n), func(h, w int) (int, int) {
-		long := int(float64(n*max(h, w)) / float64(min(h, w)))
+		long := int(float64(n) * float64(max(h, w)) / float64(min(h, w)))
 		if h < w {
 			return n, long
 		}
@@ -339,9 +499,9 @@ func donutSizes(c *processor, _ object) []transform.Step {
 		case height == h && width == w:
 			return h, w
 		case h > w:
-			width = int(float64(w*height) / float64(h))
+			width = int(float64(w) * float64(height) / float64(h))
 		case w > h:
-			height = int(float64(h*width) / float64(w))
+			height = int(float64(h) * float64(width) / float64(w))
 		}
 		return height, width
 	}}, c.filter
@@ -357,23 +517,64 @@ func donutSizes(c *processor, _ object) []transform.Step {
 
 // ontoSquare makes the longer side as long as size says, and puts the image in the middle of a square of the mean colour.
 func ontoSquare(c *processor, o object) []transform.Step {
-	n, least := c.size.height, c.least
-	if n == 0 || c.size.width != n {
+	if !c.size.fixed() || c.size.height != c.size.width {
 		return nil
 	}
-	text := fmt.Sprintf("longest edge %d, no edge shorter than %d", n, least)
+	return c.onto(o, c.size.height, c.filter, "image_mean", c.mean)
+}
+
+// onto is square, with the mean that is the value of key.
+func (c *processor) onto(o object, n int, filter transform.Filter, key string, mean [3]float64) []transform.Step {
+	var colour []float64
+	if c.canvas {
+		colour = background(o, key, mean)
+	}
+	return square(n, c.least, filter, colour)
+}
+
+// A finer is what DeepSeek-VL's hybrid processor has for its larger tensor.
+type finer struct {
+	size      area
+	filter    transform.Filter
+	mean, std [3]float64
+}
+
+func hybridKeys(c *processor, o object) {
+	janusKeys(c, o)
+	f := &c.highRes
+	f.size, f.filter = o.area("high_res_size", f.size), o.filter("high_res_resample", f.filter)
+	f.mean, f.std = o.colours("high_res_image_mean", f.mean), o.colours("high_res_image_std", f.std)
+	if f.size.h != f.size.w {
+		o.fail("high_res_size", "want the same height and width")
+	}
+}
+
+// hybridSizes makes the larger tensor, and the other one of that.
+func hybridSizes(c *processor, o object) []transform.Step {
+	if !c.size.fixed() || c.size.height != c.size.width {
+		return nil
+	}
+	f := c.highRes
+	all := c.onto(o, f.size.h, f.filter, "high_res_image_mean", f.mean)
+	if !c.other {
+		all = append(all, ontoSquare(c, o)...)
+	}
+	return all
+}
+
+// square makes the longer side n pixels long and no side shorter than least, and puts the image in the middle of a square of
+// the colour, if there is one.
+func square(n, least int, filter transform.Filter, colour []float64) []transform.Step {
+	text := fmt.Sprintf("longest edge %d", n)
+	if least > 0 {
+		text += fmt.Sprintf(", no edge shorter than %d", least)
+	}
 	all := []transform.Step{rule{text, func(h, w int) (int, int) {
 		scale := float64(n) / float64(max(h, w))
 		return max(round(float64(h)*scale), least), max(round(float64(w)*scale), least)
-	}}.step(c.filter)}
-	if c.canvas {
-		colour := [3]float64{}
-		for k, v := range c.mean {
-			if colour[k] = math.Trunc(v * 255); !(colour[k] >= 0 && colour[k] <= 255) {
-				o.fail("image_mean", "want numbers from 0 to 1, which are the colour of the padding, not %v", v)
-			}
-		}
-		all = append(all, transform.CenterCrop(max(n, least), transform.Fill(colour[:]...)))
+	}}.step(filter)}
+	if colour != nil {
+		all = append(all, transform.CenterCrop(max(n, least), transform.Fill(colour...)))
 	}
 	return all
 }

@@ -165,10 +165,10 @@ func toOnePatch(h, w, n int) (int, int) {
 // sideBySide makes one side after the other n or more, as PaddleOCR-VL does.
 func sideBySide(h, w, n int) (int, int) {
 	if h < n {
-		h, w = n, round(float64(w*n)/float64(h))
+		h, w = n, round(float64(w)*float64(n)/float64(h))
 	}
 	if 0 < w && w < n {
-		h, w = round(float64(h*n)/float64(w)), n
+		h, w = round(float64(h)*float64(n)/float64(w)), n
 	}
 	return h, w
 }
@@ -200,6 +200,65 @@ func glmImageSizes(c *processor, _ object) []transform.Step {
 		}
 		return h, w
 	})
+}
+
+// glm5 is GLM 5's processor, whose sizes are numbers of tokens.
+func (c *processor) glm5() {
+	c.smart(14, 2, 2, 16, 8000)
+	c.keys, c.own = glm5Keys, glm5Sizes
+}
+
+func glm5Keys(c *processor, o object) {
+	o.without("size", "patch_expand_factor") // transformers ignores them
+	c.cut.read(o)
+	c.cut.least, c.cut.most = o.pixels("min_image_tokens", c.cut.least), o.pixels("max_image_tokens", c.cut.most)
+	if c.cut.least > c.cut.most {
+		o.fail("min_image_tokens", "%d is more than max_image_tokens, %d", c.cut.least, c.cut.most)
+	}
+}
+
+// glm5Sizes pads the image to multiples, and resizes it only if there would be too few tokens or too many.
+func glm5Sizes(c *processor, _ object) []transform.Step {
+	cut := &c.cut
+	n, unit := cut.side*cut.merge, float64(cut.frames)*float64(cut.side*cut.merge)*float64(cut.side*cut.merge)
+	least, most := float64(cut.least)*unit, float64(cut.most)*unit
+	pixels := func(h, w int) float64 { return float64(cut.frames) * float64(h) * float64(w) }
+	c.cut.size = func(h, w int) (int, int) {
+		th, tw := upTo(h, n), upTo(w, n)
+		if pixels(th, tw) < least {
+			scale := math.Sqrt(least / pixels(h, w))
+			th, tw = upTo(max(1, int(math.Ceil(float64(h)*scale))), n), upTo(max(1, int(math.Ceil(float64(w)*scale))), n)
+		}
+		switch {
+		case unit > most:
+			return -1, -1
+		case pixels(th, tw) <= most:
+			return th, tw
+		}
+		th, tw = n, n
+		for low, high := 1, h; low <= high; {
+			middle := (low + high) / 2
+			ch, cw := upTo(middle, n), upTo(max(1, int(math.Floor(float64(w)*float64(middle)/float64(h)))), n)
+			if pixels(ch, cw) <= most {
+				th, tw, low = ch, cw, middle+1
+			} else {
+				high = middle - 1
+			}
+		}
+		return th, tw
+	}
+	text := fmt.Sprintf("%d to %d tokens of %d×%d, padded", cut.least, cut.most, n, n)
+	return []transform.Step{transform.TileFunc(text, func(h, w int) transform.Tile {
+		th, tw := c.cut.size(h, w)
+		scale := min(float64(th)/float64(h), float64(tw)/float64(w))
+		if pixels(h, w) >= least {
+			scale = min(1, scale)
+		}
+		return transform.Tile{
+			Resize: [2]int{max(1, min(th, int(float64(h)*scale))), max(1, min(tw, int(float64(w)*scale)))},
+			Size:   [2]int{th, tw},
+		}
+	}, filtered(c.filter)...)}
 }
 
 // gridTHW says how many patches there are in time and in both directions.
@@ -289,10 +348,10 @@ func gemma4Keys(c *processor, o object) {
 // gemma4Sizes makes the image as large as the number of patches allows, and both sides multiples, by rounding down.
 func gemma4Sizes(c *processor, _ object) []transform.Step {
 	n := c.cut.side * c.cut.merge
-	most := float64(c.cut.rows * c.cut.side * c.cut.side)
+	most := float64(c.cut.rows) * float64(c.cut.side*c.cut.side)
 	longest := c.cut.rows / (c.cut.merge * c.cut.merge) * n
 	return c.resizeTo(fmt.Sprintf("up to %.0f pixels, multiples of %d", most, n), func(h, w int) (int, int) {
-		scale := math.Sqrt(most / float64(h*w))
+		scale := math.Sqrt(most / (float64(h) * float64(w)))
 		th, tw := int(scale*float64(h)/float64(n))*n, int(scale*float64(w)/float64(n))*n
 		switch {
 		case th == 0 && tw == 0:
@@ -302,7 +361,7 @@ func gemma4Sizes(c *processor, _ object) []transform.Step {
 		case tw == 0:
 			th, tw = min(h/w*n, longest), n
 		}
-		if float64(th*tw) > most {
+		if float64(th)*float64(tw) > most {
 			return -1, -1
 		}
 		return th, tw
@@ -348,6 +407,10 @@ func ImageTokens(config []byte, height, width int, options ...Option) (int, erro
 		if height, width = c.cut.size(h, w); min(height, width) < 1 {
 			return 0, fmt.Errorf("presets: ImageTokens: an image of %d×%d pixels cannot be resized: its sides differ too much", h, w)
 		}
+	}
+	n := c.cut.side * c.cut.merge
+	if c.cut.size == nil && (height%n != 0 || width%n != 0) {
+		return 0, fmt.Errorf("presets: ImageTokens: without do_resize, want multiples of %d, not %d×%d pixels", n, height, width)
 	}
 	return (height / c.cut.side) * (width / c.cut.side) / (c.cut.merge * c.cut.merge), nil
 }

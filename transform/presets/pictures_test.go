@@ -33,8 +33,17 @@ type goldenProcessor struct {
 type goldenPicture struct {
 	Name   string
 	Config json.RawMessage
+	Pixels string                // which tensor, if it has two
 	Sums   []string              // of the pictures; "error" where transformers fails
 	Fields []map[string][]string // of the pictures: the numbers of other fields, or their sum
+}
+
+// tensorOf is the step of a configuration that makes this tensor, if it has two.
+func tensorOf(config, pixels string) made {
+	if pixels == "" {
+		return hf(config)
+	}
+	return hf(config, presets.Pixels(pixels))
 }
 
 func readPictures(t testing.TB) (g goldenPictures, files [][]byte) {
@@ -60,7 +69,7 @@ func TestPicturesAreTheProcessors(t *testing.T) {
 	for _, c := range g.Configurations {
 		configs[c.Name]++
 		t.Run(fmt.Sprintf("%s %d", c.Name, configs[c.Name]), func(t *testing.T) {
-			step := hf(string(c.Config))
+			step := tensorOf(string(c.Config), c.Pixels)
 			p, err := step.compile()
 			if err != nil && strings.Contains(err.Error(), "the size varies from image to image") {
 				p, err = step.compile(transform.Ragged())
@@ -89,6 +98,71 @@ func TestPicturesAreTheProcessors(t *testing.T) {
 	}
 }
 
+// TestImageTokensAreThoseOfTheFields compares ImageTokens with the fields of the pictures.
+func TestImageTokensAreThoseOfTheFields(t *testing.T) {
+	g, files := readPictures(t)
+	whole, err := transform.Compile(transform.ToTensor(), transform.Ragged())
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, c := range g.Configurations {
+		merge := struct {
+			Size int64 `json:"merge_size"`
+		}{2}
+		if c.Name == "VideoLlama3" {
+			merge.Size = 1
+		}
+		if err := json.Unmarshal(c.Config, &merge); err != nil {
+			t.Fatal(err)
+		}
+		p, err := hf(string(c.Config)).compile(transform.Ragged())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, data := range files {
+			_, h, w, err := whole.Append(nil, transform.File(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens, err := presets.ImageTokens(c.Config, h, w)
+			if err != nil && strings.Contains(err.Error(), "is not known for this image processor") {
+				break
+			}
+			_, numbers, failed := p.AppendAll(nil, nil, transform.File(data))
+			if err != nil || failed != nil {
+				if (err == nil) != (failed == nil) {
+					t.Errorf("%s, %s: error %v, but %v of the picture", c.Name, g.Pictures[i], err, failed)
+				}
+				continue
+			}
+			compared++
+			var want int64
+			switch p.Spec()[1].Name {
+			case "image_grid_thw":
+				want = numbers[1] * numbers[2] / (merge.Size * merge.Size)
+			case "pixel_attention_mask":
+				want = numbers[len(numbers)-2] * numbers[len(numbers)-1]
+			case "image_position_ids":
+				want = numbers[len(numbers)-1]
+			}
+			if int64(tokens) != want {
+				t.Errorf("%s, %s: %d tokens, want %d", c.Name, g.Pictures[i], tokens, want)
+			}
+		}
+	}
+	if compared < 300 {
+		t.Errorf("only %d pictures were compared", compared)
+	}
+	still := []byte(`{"image_processor_type": "Qwen2VLImageProcessor", "do_resize": false}`)
+	if n, err := presets.ImageTokens(still, 56, 84); n != 6 || err != nil {
+		t.Errorf("%d tokens, error %v, want 6", n, err)
+	}
+	if n, err := presets.ImageTokens(still, 56, 85); err == nil || !strings.Contains(err.Error(), "without do_resize, want multiples of 28, not 56×85 pixels") {
+		t.Errorf("%d tokens, error %v, want one of the size", n, err)
+	}
+}
+
 // checkFields compares the fields after the first.
 func checkFields(t *testing.T, name string, p *transform.Compiled, data []byte, want map[string][]string) {
 	t.Helper()
@@ -109,6 +183,32 @@ func checkFields(t *testing.T, name string, p *transform.Compiled, data []byte, 
 	}
 	if len(numbers) > 0 {
 		t.Errorf("%s: %d numbers are left", name, len(numbers))
+	}
+}
+
+// TestImageTokensAreThoseOfTheRows compares them with the grid of the patches of images of many sizes.
+func TestImageTokensAreThoseOfTheRows(t *testing.T) {
+	for _, config := range []string{
+		`{"image_processor_type": "Glm5NextImageProcessor"}`,
+		`{"image_processor_type": "Glm5NextImageProcessor", "min_image_tokens": 4, "max_image_tokens": 40}`,
+		`{"image_processor_type": "Qwen2VLImageProcessor", "max_pixels": 40000}`,
+		`{"image_processor_type": "Glm4vImageProcessor"}`,
+	} {
+		p, err := hf(config).compile(transform.Ragged())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range [][2]int{{100, 200}, {3, 5}, {24, 400}, {333, 30}, {427, 640}, {1, 150}, {56, 56}} {
+			h, w := size[0], size[1]
+			values, grid, err := p.AppendAll(nil, nil, transform.RGB(make([]uint8, 3*h*w), w, h))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens, err := presets.ImageTokens([]byte(config), h, w)
+			if err != nil || 4*int64(tokens) != grid[1]*grid[2] || len(values) != 4*tokens*p.Spec()[0].Shape[0] {
+				t.Errorf("%s: %v: %d tokens and %v for %d values and the grid %v", config, size, tokens, err, len(values), grid)
+			}
+		}
 	}
 }
 

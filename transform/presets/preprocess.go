@@ -3,6 +3,7 @@ package presets
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/penstock-go/penstock/transform"
 )
@@ -13,14 +14,20 @@ func (c *processor) steps(o object) []transform.Step {
 	switch {
 	case c.resize:
 		all = c.resizing(o)
-	case c.canvas:
+	case c.canvas || c.tiles:
 		o.fail("do_resize", "want true with do_pad and with tiles")
 	}
 	if c.center {
 		all = append(all, transform.CenterCrop([2]int{c.crop.h, c.crop.w}, transform.Floor()))
 	}
 	all = append(all, c.colours()...)
-	if c.pad && c.padded != (area{}) {
+	switch n := c.divisor; {
+	case c.pad && n > 0:
+		all = append(all, transform.TileFunc(fmt.Sprintf("in the middle of multiples of %d", n), func(h, w int) transform.Tile {
+			th, tw := upTo(h, n), upTo(w, n)
+			return transform.Tile{Top: -((th - h) / 2), Left: -((tw - w) / 2), Size: [2]int{th, tw}}
+		}))
+	case c.pad && c.padded != (area{}):
 		all = append(all, transform.PadTo([2]int{c.padded.h, c.padded.w}))
 	}
 	return append(all, c.cut.patches()...)
@@ -29,12 +36,17 @@ func (c *processor) steps(o object) []transform.Step {
 // resizing is the resize, with the crop that belongs to it. The cases are in the
 // order in which transformers looks at size.
 func (c *processor) resizing(o object) []transform.Step {
-	s, f := c.size, filtered(c.filter)
 	if c.own != nil {
 		if all := c.own(c, o); all != nil {
 			return all
 		}
 	}
+	return c.usual(o)
+}
+
+// usual is how most classes resize.
+func (c *processor) usual(o object) []transform.Step {
+	s, f := c.size, filtered(c.filter)
 	switch {
 	case c.strict:
 	case s.shortest > 0 && s.longest > 0:
@@ -53,7 +65,19 @@ func (c *processor) resizing(o object) []transform.Step {
 // fixed reports whether both sides are given.
 func (s sides) fixed() bool { return s.height > 0 && s.width > 0 }
 
-// colours is how pixels become values.
+// A colouring is how pixels become values.
+type colouring struct {
+	rescale, normalize bool
+
+	factor    float64
+	mean, std [3]float64
+	offset    bool // rescale_offset
+	top       bool // include_top
+	reverse   bool // do_flip_channel_order
+	late      bool // after mean and standard deviation
+}
+
+// colours are the steps by which pixels become values.
 func (c *processor) colours() []transform.Step {
 	var all []transform.Step
 	switch {
@@ -73,7 +97,12 @@ func (c *processor) colours() []transform.Step {
 		all = append(all, transform.Normalize([]float32{1}, []float32{1}))
 	}
 	if c.normalize {
-		all = append(all, transform.Normalize(narrow(c.mean), narrow(c.std)))
+		mean, std := narrow(c.mean), narrow(c.std)
+		if c.reverse && c.late {
+			slices.Reverse(mean)
+			slices.Reverse(std)
+		}
+		all = append(all, transform.Normalize(mean, std))
 	}
 	if c.top {
 		all = append(all, transform.Normalize([]float32{0}, narrow(c.std)))

@@ -8,42 +8,47 @@ import (
 
 // A processor is what the configuration of an image processor says, or what its class takes where a key is missing.
 type processor struct {
-	keys    func(c *processor, o object)                  // takes the keys that other classes do not have, before all others
-	own     func(c *processor, o object) []transform.Step // how the class resizes; nil, or the result nil: as most do
-	strict  bool                                          // it takes no other form of size than own does
-	detects bool                                          // nor one edge alone
+	traits
+	other  bool // its second tensor is wanted
+	canvas bool // own does more than to resize
 
-	cropless bool // transformers ignores do_center_crop
-	padless  bool // and do_pad
-	canvas   bool // own does more than to resize
-
-	resize, center, rescale, normalize, pad bool
+	resize, center, pad bool
 
 	size   sides
 	square bool // size as one number is for both sides
 	crop   area
 	padded area // pad_size
 	filter transform.Filter
-	factor float64
-	mean   [3]float64
-	std    [3]float64
 
-	limit  int     // of the longest edge, if max_size is missing
-	part   float64 // crop_pct
-	block  int     // ensure_multiple_of, or size_divisor
-	least  int     // min_size
-	patch  area    // patch_size, of a class that does not cut
-	cut    cutting
-	tiles  bool    // it cuts images into tiles
-	fewest int     // min_patches
-	most   int     // max_patches, and pan_and_scan_max_num_crops
-	ratio  float64 // pan_and_scan_min_ratio_to_activate
+	rare
+	cut cutting
+	tiling
+	colouring
+}
 
-	pinpoints [][2]int // image_grid_pinpoints
-	keep      bool     // keep_aspect_ratio
-	offset    bool     // rescale_offset
-	top       bool     // include_top
-	reverse   bool     // do_flip_channel_order
+// traits are what no configuration changes.
+type traits struct {
+	keys     func(c *processor, o object)                  // takes the keys that other classes do not have, before all others
+	own      func(c *processor, o object) []transform.Step // how the class resizes; nil, or the result nil: as most do
+	strict   bool                                          // it takes no other form of size than own does
+	detects  bool                                          // nor one edge alone
+	limit    int                                           // of the longest edge, if max_size is missing
+	cropless bool                                          // transformers ignores do_center_crop
+	padless  bool                                          // and do_pad
+	second   string                                        // the name of a second tensor of pixels
+}
+
+// rare are keys that few classes have.
+type rare struct {
+	part       float64    // crop_pct
+	keep       bool       // keep_aspect_ratio
+	block      int        // ensure_multiple_of, size_divisor, and other names of what sides are multiples of
+	divisor    int        // size_divisor, of what is in the middle of zeros
+	least      int        // min_size, and other names of the least or only side of what is made
+	patch      area       // patch_size, of a class that does not cut
+	fill       float64    // padding_value
+	background [3]float64 // background_color
+	highRes    finer
 }
 
 // sides is the key size. What is not 0 counts.
@@ -66,11 +71,14 @@ func (c *processor) read(o object) {
 	c.readSize(o)
 	c.crop = o.area("crop_size", c.crop)
 	c.padded = o.area("pad_size", c.padded)
-	c.readFilter(o)
+	c.filter = o.filter("resample", c.filter)
 	c.factor = o.number("rescale_factor", c.factor)
 	c.mean = o.colours("image_mean", c.mean)
 	c.std = o.colours("image_std", c.std)
 	c.center, c.pad = c.center && !c.cropless, c.pad && !c.padless
+	if c.other && c.highRes.size != (area{}) {
+		c.mean, c.std = c.highRes.mean, c.highRes.std
+	}
 	if c.center && c.crop == (area{}) {
 		o.fail("crop_size", "missing")
 	}
@@ -90,7 +98,7 @@ func (c *processor) readSize(o object) {
 	}
 	var n int
 	switch text := o.left["size"]; {
-	case text == nil || string(text) == "null":
+	case !o.has("size"):
 		o.without("size")
 	case text[0] == '{':
 		s, _ := o.object("size")
@@ -111,7 +119,7 @@ func (c *processor) readSize(o object) {
 // area takes an object with height and width, a list of them, or one number for both.
 func (o object) area(key string, other area) (a area) {
 	switch text := o.left[key]; {
-	case text == nil || string(text) == "null":
+	case !o.has(key):
 		o.without(key)
 		return other
 	case text[0] == '{':
@@ -127,17 +135,17 @@ func (o object) area(key string, other area) (a area) {
 	return a
 }
 
-// readFilter takes resample: Pillow's number of a filter.
-func (c *processor) readFilter(o object) {
+// filter takes Pillow's number of a filter.
+func (o object) filter(key string, other transform.Filter) transform.Filter {
 	numbers := [...]transform.Filter{transform.Nearest, transform.Lanczos, transform.Bilinear, transform.Bicubic, transform.Box, transform.Hamming}
-	text, ok := o.take("resample")
+	text, ok := o.take(key)
 	if !ok {
-		return
+		return other
 	}
 	var n int
 	if json.Unmarshal(text, &n) != nil || n < 0 || n >= len(numbers) {
-		o.fail("resample", "want 0 (nearest), 1 (lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (hamming), not %s", brief(text))
-		return
+		o.fail(key, "want 0 (nearest), 1 (lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (hamming), not %s", brief(text))
+		return other
 	}
-	c.filter = numbers[n]
+	return numbers[n]
 }

@@ -129,7 +129,7 @@ func prepared(p *transform.Compiled, data []byte) (string, error) {
 	case dataset.Float32:
 		var values []float32
 		if values, _, _, err = p.Append(nil, transform.File(data)); err == nil {
-			out = unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 4*len(values))
+			out = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 4*len(values))
 		}
 	default:
 		out = make([]byte, f.Elements())

@@ -18,9 +18,6 @@ func Timm(config []byte, options ...Option) (transform.Step, error) {
 	return preset("Timm", config, options, func(s settings, o object) []transform.Step {
 		c := readTimm(o, s.larger)
 		o.end()
-		if len(*o.errs) > 1 { // the first is that of the options
-			return nil
-		}
 		return append(c.geometry(), transform.ToTensor(), transform.Normalize(narrow(c.mean), narrow(c.std)))
 	})
 }
@@ -114,7 +111,7 @@ func (o object) chw(key string, otherH, otherW int) (h, w int) {
 func (o object) part(key string, other float64) float64 {
 	v := o.number(key, other)
 	if !(v > 1e-3 && v < 1e3) {
-		o.fail(key, "want a part of the side, from 0 to 1, not %v", v)
+		o.fail(key, "want a part of the side, above 0.001 and below 1000, not %v", v)
 		return other
 	}
 	return v

@@ -127,7 +127,7 @@ func TestSeaweedFS(t *testing.T) {
 	endpoint := "http://127.0.0.1:" + ports[0]
 	conformance.Start(t, endpoint+"/status", weed, "server", "-dir="+t.TempDir(), "-ip=127.0.0.1", "-s3", "-s3.port="+ports[0], "-s3.port.grpc="+ports[1], "-s3.config="+config,
 		"-master.port="+ports[2], "-master.port.grpc="+ports[3], "-filer.port="+ports[4], "-filer.port.grpc="+ports[5], "-volume.port="+ports[6], "-volume.port.grpc="+ports[7],
-		"-master.volumeSizeLimitMB=64")
+		"-master.volumeSizeLimitMB=64", "-volume.minFreeSpace=64MiB") // by default it stores nothing on a disk that is 99 % full
 	s := service(t, endpoint)
 	s.NotNames = map[string]string{"back\\slash": "it stores the name with a slash"}
 	conformance.Test(t, s)

@@ -36,6 +36,8 @@ type Decoder struct {
 	bits       int    // of a pixel in the codes
 	code       []byte // the frame's blocks of codes and all that follows, or nil
 	colours    [256][3]uint8
+	colour     int // how many of them the file has; 0 without a palette
+	control    control
 	background uint8
 	row        []uint8 // of the frame
 	blocks     blocks
@@ -44,6 +46,7 @@ type Decoder struct {
 
 var (
 	errSignature = errors.New("gif: header: not a GIF file")
+	errNoFrame   = errors.New("gif: header: no frame")
 	errNoHeader  = errors.New("gif: decode: no header has been read")
 	errRoom      = errors.New("gif: decode: destination is too small for the window")
 )
@@ -59,9 +62,8 @@ func (d *Decoder) Header(data []byte) (w, h int, err error) {
 		return 0, 0, errSignature
 	}
 	d.w, d.h = int(binary.LittleEndian.Uint16(data[6:])), int(binary.LittleEndian.Uint16(data[8:]))
-	for i := range d.colours {
-		d.colours[i] = [3]uint8{uint8(i), uint8(i), uint8(i)}
-	}
+	d.grey()
+	d.control = control{}
 	rest, err := d.palette(data[10], data[13:])
 	if err != nil {
 		return 0, 0, err
@@ -73,6 +75,14 @@ func (d *Decoder) Header(data []byte) (w, h int, err error) {
 		return 0, 0, err
 	}
 	return d.w, d.h, nil
+}
+
+// grey makes the colours those of a file without a palette.
+func (d *Decoder) grey() {
+	for i := range d.colours {
+		d.colours[i] = [3]uint8{uint8(i), uint8(i), uint8(i)}
+	}
+	d.colour = 0
 }
 
 func short(what string) error {
@@ -97,7 +107,7 @@ func (d *Decoder) palette(flags byte, data []byte) (rest []byte, err error) {
 		gray = gray && table[i] == [3]uint8{uint8(i), uint8(i), uint8(i)}
 	}
 	if !gray && !d.Indices {
-		d.colours = table
+		d.colours, d.colour = table, n
 	}
 	return data[3*n:], nil
 }
@@ -105,8 +115,8 @@ func (d *Decoder) palette(flags byte, data []byte) (rest []byte, err error) {
 // find returns the data from the first frame's descriptor on. Unknown bytes are
 // skipped, as in Pillow. Source: GIF89a specification, sections 15 and 23.
 func (d *Decoder) find(data []byte) (descriptor []byte, err error) {
-	const control, comment = 0xf9, 0xfe
-	d.background = 0
+	const graphic, comment = 0xf9, 0xfe
+	d.background, d.control.transparent = 0, false
 	for len(data) > 0 && data[0] != ';' {
 		introducer := data[0]
 		data = data[1:]
@@ -120,11 +130,16 @@ func (d *Decoder) find(data []byte) (descriptor []byte, err error) {
 			label := data[0]
 			var block []byte
 			block, data = next(data[1:])
-			if label == control && len(block) > 0 && block[0]&1 != 0 {
-				if len(block) < 4 {
-					return nil, short("extension")
+			if label == graphic && len(block) > 0 {
+				if block[0]&1 != 0 {
+					if len(block) < 4 {
+						return nil, short("extension")
+					}
+					d.background, d.control.transparent = block[3], true
 				}
-				d.background = block[3]
+				if how := block[0] >> 2 & 7; how != 0 {
+					d.control.disposal = how
+				}
 			}
 			if label == comment && block == nil {
 				continue
@@ -135,7 +150,13 @@ func (d *Decoder) find(data []byte) (descriptor []byte, err error) {
 			}
 		}
 	}
-	return nil, errors.New("gif: header: no frame")
+	return nil, errNoFrame
+}
+
+// A control is what the extensions before a frame say of it. Source: GIF89a specification, section 23.
+type control struct {
+	transparent bool  // the background is a transparent colour
+	disposal    uint8 // what becomes of the frame before the next one; it stays that of the frame before if it is not said, as in Pillow
 }
 
 // next is the block at the beginning of data. It is nil for an empty block, which ends

@@ -15,12 +15,12 @@ const wide, widest = 16, 32
 // the first one, how many samples it takes at once, and how often. If n is not a
 // multiple, the last step begins earlier and repeats some of them.
 func steps(n int, kernel func(at, step, times int)) {
-	step := wide
+	step, times, rest := wide, n/wide, n%wide
 	if n >= widest && fours() {
-		step = widest
+		step, times, rest = widest, n/widest, n%widest
 	}
-	kernel(0, step, n/step)
-	if n%step > 0 {
+	kernel(0, step, times)
+	if rest > 0 {
 		kernel(n-step, step, 1)
 	}
 }

@@ -7,6 +7,24 @@ import "github.com/penstock-go/penstock/internal/cpu"
 // fours reports whether inverse4 and kernels of the widest steps may run.
 func fours() bool { return cpu.AVX512() }
 
+// group is how many blocks inverseStretch transforms at once, or 0 if it may not run.
+func group() int {
+	switch {
+	case fours():
+		return 4
+	case cpu.AVX2():
+		return 2
+	}
+	return 0
+}
+
+func inverseStretch(dst *byte, stride int, blocks *block, second, third, step int, quant *block, n int) (left int) {
+	if fours() {
+		return inverseStretch4(dst, stride, &blocks[0], second, third, step, &quant[0], n)
+	}
+	return inverseStretch2(dst, stride, &blocks[0], second, step, &quant[0], n)
+}
+
 // pairsKernel reports whether the kernels for entropy code may run.
 func pairsKernel() bool { return cpu.BMI2() }
 

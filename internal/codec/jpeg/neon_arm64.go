@@ -26,14 +26,3 @@ func upsampleH2V2Steps(_ int, dst, near, far *byte, n int) { upsampleH2V2x16(dst
 func fours() bool { return false }
 
 func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool { return false }
-
-// pairsKernel reports whether the kernels for entropy code may run. On arm64 there are none.
-func pairsKernel() bool { return false }
-
-func decodePairs(_ *uint64, _ *byte, _ int, _ **uint64, _ int, _ *int16) bool { return false }
-
-func reorderKernel(_, _ *block, _ *uint8, _, _, _ int) {}
-
-func unstuffKernel(_, _ []byte) (read, written int) { return 0, 0 }
-
-func inverseStretch4(_ *byte, _ int, _ *int16, _, _, _ int, _ *int16, _ int) (left int) { return 0 }

@@ -607,10 +607,10 @@ func (t *stretch) store(dst []block, last []uint8, first, h, n int) {
 
 // openDirect says whether samples can be computed from stretches of the scan.
 func (t *stretch) openDirect(d *Decoder) {
-	t.direct = t.mcus > 0 && fours() && !d.buffered
+	t.direct = t.mcus > 0 && group() > 0 && !d.buffered
 	for i, ci := range d.scan.components {
 		c := &d.components[ci]
-		if c.h == 3 {
+		if c.h == 3 || c.h > group() {
 			t.direct = false
 		}
 		for k, at := range zigzag[:64] {
@@ -650,33 +650,37 @@ func (p *painter) inverseMCUs(x, n int) {
 // blocks after them in dst. Quant is in zigzag order.
 func (t *stretch) inverse(dst []byte, stride, first, h, n int, quant *block) {
 	const size = 2 * 64 // bytes of a block
-	second, third, step := size*t.per, 2*size*t.per, 4*size*t.per
+	g, mcu := group(), size*t.per
+	second, third, step := mcu, 2*mcu, g*mcu
 	switch h {
 	case 2:
-		second, third, step = size, size*t.per, 2*size*t.per
+		second, third, step = size, mcu, g/2*mcu
 	case 4:
-		second, third, step = size, 2*size, size*t.per
+		second, third, step = size, 2*size, mcu
 	}
-	fours := ceil(n*h, 4)
-	_ = dst[7*stride+32*fours-1]
-	for i := 0; i < fours; i++ {
-		at := first + 4*i/h*t.per + 4*i%h
-		_ = t.blocks[at+(second+third)/size]
-		i += fours - i - inverseStretch4(&dst[32*i], stride, &t.blocks[at][0], second, third, step, &quant[0], fours-i)
-		if i < fours {
-			t.inverseWild(dst[32*i:], stride, first, h, 4*i, quant)
+	groups := (n*h + g - 1) >> (g / 2) // g is 2 or 4
+	_ = dst[7*stride+8*g*groups-1]
+	for i := 0; i < groups; i++ {
+		at := first
+		if i > 0 {
+			at += g*i/h*t.per + g*i%h
+		}
+		_ = t.blocks[at+(second+(g/2-1)*third)/size]
+		i += groups - i - inverseStretch(&dst[8*g*i], stride, &t.blocks[at], second, third, step, quant, groups-i)
+		if i < groups {
+			t.inverseWild(dst[8*g*i:], stride, first, h, g*i, quant)
 		}
 	}
 }
 
-// inverseWild is inverse for four blocks that the kernel does not take, from the i-th on.
+// inverseWild is inverse for a group of blocks that the kernel does not take, from the i-th on.
 func (t *stretch) inverseWild(dst []byte, stride, first, h, i int, quant *block) {
 	var blocks [4]block
 	var natural block
 	for k, at := range zigzag[:64] {
 		natural[at] = quant[k]
 	}
-	for j := range blocks {
+	for j := range group() {
 		b := &t.blocks[first+(i+j)/h*t.per+(i+j)%h]
 		for k, at := range zigzag[:64] {
 			blocks[j][at] = b[k]
@@ -684,5 +688,5 @@ func (t *stretch) inverseWild(dst []byte, stride, first, h, i int, quant *block)
 		*b = block{}
 	}
 	last := [4]uint8{63, 63, 63, 63}
-	inversePortable(dst, stride, blocks[:], last[:], &natural)
+	inversePortable(dst, stride, blocks[:group()], last[:], &natural)
 }

@@ -5,8 +5,16 @@
 package jpeg
 
 // inverse2 writes the samples of two neighbouring blocks. It reports false, and writes
-// nothing, if a value in a block's first row is beyond ±8191, which no real image has.
+// nothing, if an input of the transforms is beyond what real images have.
 func inverse2(dst *byte, stride int, blocks *int16, quant *int16) bool
+
+// inverseStretch2 writes the samples of n times two neighbouring blocks in zigzag order, and
+// clears them. The second and the next first block are so many bytes after the first one.
+// Quant is in zigzag order. It ends before blocks of which an input of the transforms is
+// beyond what real images have, and returns how many times two are left.
+//
+//go:noescape
+func inverseStretch2(dst *byte, stride int, blocks *int16, second int, step int, quant *int16, n int) (left int)
 
 // inverse4 is inverse2 for four blocks. It needs AVX-512 F, BW and VBMI.
 func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool

@@ -4,37 +4,367 @@
 
 #include "textflag.h"
 
-DATA limit<>+0(SB)/2, $0x1fff
-DATA limit<>+2(SB)/2, $0x1fff
-DATA limit<>+4(SB)/2, $0x1fff
-DATA limit<>+6(SB)/2, $0x1fff
-DATA limit<>+8(SB)/2, $0x1fff
-DATA limit<>+10(SB)/2, $0x1fff
-DATA limit<>+12(SB)/2, $0x1fff
-DATA limit<>+14(SB)/2, $0x1fff
-DATA limit<>+16(SB)/2, $0x1fff
-DATA limit<>+18(SB)/2, $0x1fff
-DATA limit<>+20(SB)/2, $0x1fff
-DATA limit<>+22(SB)/2, $0x1fff
-DATA limit<>+24(SB)/2, $0x1fff
-DATA limit<>+26(SB)/2, $0x1fff
-DATA limit<>+28(SB)/2, $0x1fff
-DATA limit<>+30(SB)/2, $0x1fff
-GLOBL limit<>(SB), RODATA|NOPTR, $32
+DATA even3<>+0(SB)/4, $0x115129cf
+DATA even3<>+4(SB)/4, $0x115129cf
+DATA even3<>+8(SB)/4, $0x115129cf
+DATA even3<>+12(SB)/4, $0x115129cf
+DATA even3<>+16(SB)/4, $0x115129cf
+DATA even3<>+20(SB)/4, $0x115129cf
+DATA even3<>+24(SB)/4, $0x115129cf
+DATA even3<>+28(SB)/4, $0x115129cf
+DATA even3<>+32(SB)/4, $0x115129cf
+DATA even3<>+36(SB)/4, $0x115129cf
+DATA even3<>+40(SB)/4, $0x115129cf
+DATA even3<>+44(SB)/4, $0x115129cf
+DATA even3<>+48(SB)/4, $0x115129cf
+DATA even3<>+52(SB)/4, $0x115129cf
+DATA even3<>+56(SB)/4, $0x115129cf
+DATA even3<>+60(SB)/4, $0x115129cf
+GLOBL even3<>(SB), RODATA|NOPTR, $64
 
-DATA sign<>+0(SB)/4, $0x80808080
-DATA sign<>+4(SB)/4, $0x80808080
-DATA sign<>+8(SB)/4, $0x80808080
-DATA sign<>+12(SB)/4, $0x80808080
-DATA sign<>+16(SB)/4, $0x80808080
-DATA sign<>+20(SB)/4, $0x80808080
-DATA sign<>+24(SB)/4, $0x80808080
-DATA sign<>+28(SB)/4, $0x80808080
-GLOBL sign<>(SB), RODATA|NOPTR, $32
+DATA even2<>+0(SB)/4, $0xd6301151
+DATA even2<>+4(SB)/4, $0xd6301151
+DATA even2<>+8(SB)/4, $0xd6301151
+DATA even2<>+12(SB)/4, $0xd6301151
+DATA even2<>+16(SB)/4, $0xd6301151
+DATA even2<>+20(SB)/4, $0xd6301151
+DATA even2<>+24(SB)/4, $0xd6301151
+DATA even2<>+28(SB)/4, $0xd6301151
+DATA even2<>+32(SB)/4, $0xd6301151
+DATA even2<>+36(SB)/4, $0xd6301151
+DATA even2<>+40(SB)/4, $0xd6301151
+DATA even2<>+44(SB)/4, $0xd6301151
+DATA even2<>+48(SB)/4, $0xd6301151
+DATA even2<>+52(SB)/4, $0xd6301151
+DATA even2<>+56(SB)/4, $0xd6301151
+DATA even2<>+60(SB)/4, $0xd6301151
+GLOBL even2<>(SB), RODATA|NOPTR, $64
+
+DATA odd3<>+0(SB)/4, $0x25a1e6dc
+DATA odd3<>+4(SB)/4, $0x25a1e6dc
+DATA odd3<>+8(SB)/4, $0x25a1e6dc
+DATA odd3<>+12(SB)/4, $0x25a1e6dc
+DATA odd3<>+16(SB)/4, $0x25a1e6dc
+DATA odd3<>+20(SB)/4, $0x25a1e6dc
+DATA odd3<>+24(SB)/4, $0x25a1e6dc
+DATA odd3<>+28(SB)/4, $0x25a1e6dc
+DATA odd3<>+32(SB)/4, $0x25a1e6dc
+DATA odd3<>+36(SB)/4, $0x25a1e6dc
+DATA odd3<>+40(SB)/4, $0x25a1e6dc
+DATA odd3<>+44(SB)/4, $0x25a1e6dc
+DATA odd3<>+48(SB)/4, $0x25a1e6dc
+DATA odd3<>+52(SB)/4, $0x25a1e6dc
+DATA odd3<>+56(SB)/4, $0x25a1e6dc
+DATA odd3<>+60(SB)/4, $0x25a1e6dc
+GLOBL odd3<>(SB), RODATA|NOPTR, $64
+
+DATA odd4<>+0(SB)/4, $0x192525a1
+DATA odd4<>+4(SB)/4, $0x192525a1
+DATA odd4<>+8(SB)/4, $0x192525a1
+DATA odd4<>+12(SB)/4, $0x192525a1
+DATA odd4<>+16(SB)/4, $0x192525a1
+DATA odd4<>+20(SB)/4, $0x192525a1
+DATA odd4<>+24(SB)/4, $0x192525a1
+DATA odd4<>+28(SB)/4, $0x192525a1
+DATA odd4<>+32(SB)/4, $0x192525a1
+DATA odd4<>+36(SB)/4, $0x192525a1
+DATA odd4<>+40(SB)/4, $0x192525a1
+DATA odd4<>+44(SB)/4, $0x192525a1
+DATA odd4<>+48(SB)/4, $0x192525a1
+DATA odd4<>+52(SB)/4, $0x192525a1
+DATA odd4<>+56(SB)/4, $0x192525a1
+DATA odd4<>+60(SB)/4, $0x192525a1
+GLOBL odd4<>(SB), RODATA|NOPTR, $64
+
+DATA out0<>+0(SB)/4, $0xe333ecc1
+DATA out0<>+4(SB)/4, $0xe333ecc1
+DATA out0<>+8(SB)/4, $0xe333ecc1
+DATA out0<>+12(SB)/4, $0xe333ecc1
+DATA out0<>+16(SB)/4, $0xe333ecc1
+DATA out0<>+20(SB)/4, $0xe333ecc1
+DATA out0<>+24(SB)/4, $0xe333ecc1
+DATA out0<>+28(SB)/4, $0xe333ecc1
+DATA out0<>+32(SB)/4, $0xe333ecc1
+DATA out0<>+36(SB)/4, $0xe333ecc1
+DATA out0<>+40(SB)/4, $0xe333ecc1
+DATA out0<>+44(SB)/4, $0xe333ecc1
+DATA out0<>+48(SB)/4, $0xe333ecc1
+DATA out0<>+52(SB)/4, $0xe333ecc1
+DATA out0<>+56(SB)/4, $0xe333ecc1
+DATA out0<>+60(SB)/4, $0xe333ecc1
+GLOBL out0<>(SB), RODATA|NOPTR, $64
+
+DATA out3<>+0(SB)/4, $0x133ee333
+DATA out3<>+4(SB)/4, $0x133ee333
+DATA out3<>+8(SB)/4, $0x133ee333
+DATA out3<>+12(SB)/4, $0x133ee333
+DATA out3<>+16(SB)/4, $0x133ee333
+DATA out3<>+20(SB)/4, $0x133ee333
+DATA out3<>+24(SB)/4, $0x133ee333
+DATA out3<>+28(SB)/4, $0x133ee333
+DATA out3<>+32(SB)/4, $0x133ee333
+DATA out3<>+36(SB)/4, $0x133ee333
+DATA out3<>+40(SB)/4, $0x133ee333
+DATA out3<>+44(SB)/4, $0x133ee333
+DATA out3<>+48(SB)/4, $0x133ee333
+DATA out3<>+52(SB)/4, $0x133ee333
+DATA out3<>+56(SB)/4, $0x133ee333
+DATA out3<>+60(SB)/4, $0x133ee333
+GLOBL out3<>(SB), RODATA|NOPTR, $64
+
+DATA out1<>+0(SB)/4, $0xefb0adfd
+DATA out1<>+4(SB)/4, $0xefb0adfd
+DATA out1<>+8(SB)/4, $0xefb0adfd
+DATA out1<>+12(SB)/4, $0xefb0adfd
+DATA out1<>+16(SB)/4, $0xefb0adfd
+DATA out1<>+20(SB)/4, $0xefb0adfd
+DATA out1<>+24(SB)/4, $0xefb0adfd
+DATA out1<>+28(SB)/4, $0xefb0adfd
+DATA out1<>+32(SB)/4, $0xefb0adfd
+DATA out1<>+36(SB)/4, $0xefb0adfd
+DATA out1<>+40(SB)/4, $0xefb0adfd
+DATA out1<>+44(SB)/4, $0xefb0adfd
+DATA out1<>+48(SB)/4, $0xefb0adfd
+DATA out1<>+52(SB)/4, $0xefb0adfd
+DATA out1<>+56(SB)/4, $0xefb0adfd
+DATA out1<>+60(SB)/4, $0xefb0adfd
+GLOBL out1<>(SB), RODATA|NOPTR, $64
+
+DATA out2<>+0(SB)/4, $0xadfd1051
+DATA out2<>+4(SB)/4, $0xadfd1051
+DATA out2<>+8(SB)/4, $0xadfd1051
+DATA out2<>+12(SB)/4, $0xadfd1051
+DATA out2<>+16(SB)/4, $0xadfd1051
+DATA out2<>+20(SB)/4, $0xadfd1051
+DATA out2<>+24(SB)/4, $0xadfd1051
+DATA out2<>+28(SB)/4, $0xadfd1051
+DATA out2<>+32(SB)/4, $0xadfd1051
+DATA out2<>+36(SB)/4, $0xadfd1051
+DATA out2<>+40(SB)/4, $0xadfd1051
+DATA out2<>+44(SB)/4, $0xadfd1051
+DATA out2<>+48(SB)/4, $0xadfd1051
+DATA out2<>+52(SB)/4, $0xadfd1051
+DATA out2<>+56(SB)/4, $0xadfd1051
+DATA out2<>+60(SB)/4, $0xadfd1051
+GLOBL out2<>(SB), RODATA|NOPTR, $64
+
+DATA round0<>+0(SB)/4, $0x00000400
+DATA round0<>+4(SB)/4, $0x00000400
+DATA round0<>+8(SB)/4, $0x00000400
+DATA round0<>+12(SB)/4, $0x00000400
+DATA round0<>+16(SB)/4, $0x00000400
+DATA round0<>+20(SB)/4, $0x00000400
+DATA round0<>+24(SB)/4, $0x00000400
+DATA round0<>+28(SB)/4, $0x00000400
+DATA round0<>+32(SB)/4, $0x00000400
+DATA round0<>+36(SB)/4, $0x00000400
+DATA round0<>+40(SB)/4, $0x00000400
+DATA round0<>+44(SB)/4, $0x00000400
+DATA round0<>+48(SB)/4, $0x00000400
+DATA round0<>+52(SB)/4, $0x00000400
+DATA round0<>+56(SB)/4, $0x00000400
+DATA round0<>+60(SB)/4, $0x00000400
+GLOBL round0<>(SB), RODATA|NOPTR, $64
+
+DATA round1<>+0(SB)/4, $0x00020000
+DATA round1<>+4(SB)/4, $0x00020000
+DATA round1<>+8(SB)/4, $0x00020000
+DATA round1<>+12(SB)/4, $0x00020000
+DATA round1<>+16(SB)/4, $0x00020000
+DATA round1<>+20(SB)/4, $0x00020000
+DATA round1<>+24(SB)/4, $0x00020000
+DATA round1<>+28(SB)/4, $0x00020000
+DATA round1<>+32(SB)/4, $0x00020000
+DATA round1<>+36(SB)/4, $0x00020000
+DATA round1<>+40(SB)/4, $0x00020000
+DATA round1<>+44(SB)/4, $0x00020000
+DATA round1<>+48(SB)/4, $0x00020000
+DATA round1<>+52(SB)/4, $0x00020000
+DATA round1<>+56(SB)/4, $0x00020000
+DATA round1<>+60(SB)/4, $0x00020000
+GLOBL round1<>(SB), RODATA|NOPTR, $64
+
+DATA half<>+0(SB)/4, $0x00040004
+DATA half<>+4(SB)/4, $0x00040004
+DATA half<>+8(SB)/4, $0x00040004
+DATA half<>+12(SB)/4, $0x00040004
+DATA half<>+16(SB)/4, $0x00040004
+DATA half<>+20(SB)/4, $0x00040004
+DATA half<>+24(SB)/4, $0x00040004
+DATA half<>+28(SB)/4, $0x00040004
+DATA half<>+32(SB)/4, $0x00040004
+DATA half<>+36(SB)/4, $0x00040004
+DATA half<>+40(SB)/4, $0x00040004
+DATA half<>+44(SB)/4, $0x00040004
+DATA half<>+48(SB)/4, $0x00040004
+DATA half<>+52(SB)/4, $0x00040004
+DATA half<>+56(SB)/4, $0x00040004
+DATA half<>+60(SB)/4, $0x00040004
+GLOBL half<>(SB), RODATA|NOPTR, $64
+
+DATA flip<>+0(SB)/4, $0x80808080
+DATA flip<>+4(SB)/4, $0x80808080
+DATA flip<>+8(SB)/4, $0x80808080
+DATA flip<>+12(SB)/4, $0x80808080
+DATA flip<>+16(SB)/4, $0x80808080
+DATA flip<>+20(SB)/4, $0x80808080
+DATA flip<>+24(SB)/4, $0x80808080
+DATA flip<>+28(SB)/4, $0x80808080
+DATA flip<>+32(SB)/4, $0x80808080
+DATA flip<>+36(SB)/4, $0x80808080
+DATA flip<>+40(SB)/4, $0x80808080
+DATA flip<>+44(SB)/4, $0x80808080
+DATA flip<>+48(SB)/4, $0x80808080
+DATA flip<>+52(SB)/4, $0x80808080
+DATA flip<>+56(SB)/4, $0x80808080
+DATA flip<>+60(SB)/4, $0x80808080
+GLOBL flip<>(SB), RODATA|NOPTR, $64
+
+DATA turn<>+0(SB)/1, $0x00
+DATA turn<>+1(SB)/1, $0x01
+DATA turn<>+2(SB)/1, $0x08
+DATA turn<>+3(SB)/1, $0x09
+DATA turn<>+4(SB)/1, $0x04
+DATA turn<>+5(SB)/1, $0x05
+DATA turn<>+6(SB)/1, $0x0c
+DATA turn<>+7(SB)/1, $0x0d
+DATA turn<>+8(SB)/1, $0x0e
+DATA turn<>+9(SB)/1, $0x0f
+DATA turn<>+10(SB)/1, $0x02
+DATA turn<>+11(SB)/1, $0x03
+DATA turn<>+12(SB)/1, $0x06
+DATA turn<>+13(SB)/1, $0x07
+DATA turn<>+14(SB)/1, $0x0a
+DATA turn<>+15(SB)/1, $0x0b
+DATA turn<>+16(SB)/1, $0x00
+DATA turn<>+17(SB)/1, $0x01
+DATA turn<>+18(SB)/1, $0x08
+DATA turn<>+19(SB)/1, $0x09
+DATA turn<>+20(SB)/1, $0x04
+DATA turn<>+21(SB)/1, $0x05
+DATA turn<>+22(SB)/1, $0x0c
+DATA turn<>+23(SB)/1, $0x0d
+DATA turn<>+24(SB)/1, $0x0e
+DATA turn<>+25(SB)/1, $0x0f
+DATA turn<>+26(SB)/1, $0x02
+DATA turn<>+27(SB)/1, $0x03
+DATA turn<>+28(SB)/1, $0x06
+DATA turn<>+29(SB)/1, $0x07
+DATA turn<>+30(SB)/1, $0x0a
+DATA turn<>+31(SB)/1, $0x0b
+GLOBL turn<>(SB), RODATA|NOPTR, $32
+
+DATA sum<>+0(SB)/2, $0x2000
+DATA sum<>+2(SB)/2, $0x2000
+DATA sum<>+4(SB)/2, $0x2000
+DATA sum<>+6(SB)/2, $0x2000
+DATA sum<>+8(SB)/2, $0x2000
+DATA sum<>+10(SB)/2, $0x2000
+DATA sum<>+12(SB)/2, $0x2000
+DATA sum<>+14(SB)/2, $0x2000
+DATA sum<>+16(SB)/2, $0x2000
+DATA sum<>+18(SB)/2, $0x2000
+DATA sum<>+20(SB)/2, $0x2000
+DATA sum<>+22(SB)/2, $0x2000
+DATA sum<>+24(SB)/2, $0x2000
+DATA sum<>+26(SB)/2, $0x2000
+DATA sum<>+28(SB)/2, $0x2000
+DATA sum<>+30(SB)/2, $0x2000
+GLOBL sum<>(SB), RODATA|NOPTR, $32
+
+DATA difference<>+0(SB)/2, $0x2000
+DATA difference<>+2(SB)/2, $0xe000
+DATA difference<>+4(SB)/2, $0x2000
+DATA difference<>+6(SB)/2, $0xe000
+DATA difference<>+8(SB)/2, $0x2000
+DATA difference<>+10(SB)/2, $0xe000
+DATA difference<>+12(SB)/2, $0x2000
+DATA difference<>+14(SB)/2, $0xe000
+DATA difference<>+16(SB)/2, $0x2000
+DATA difference<>+18(SB)/2, $0xe000
+DATA difference<>+20(SB)/2, $0x2000
+DATA difference<>+22(SB)/2, $0xe000
+DATA difference<>+24(SB)/2, $0x2000
+DATA difference<>+26(SB)/2, $0xe000
+DATA difference<>+28(SB)/2, $0x2000
+DATA difference<>+30(SB)/2, $0xe000
+GLOBL difference<>(SB), RODATA|NOPTR, $32
+
+DATA limit0<>+0(SB)/2, $0x2000
+DATA limit0<>+2(SB)/2, $0x2000
+DATA limit0<>+4(SB)/2, $0x2000
+DATA limit0<>+6(SB)/2, $0x2000
+DATA limit0<>+8(SB)/2, $0x2000
+DATA limit0<>+10(SB)/2, $0x2000
+DATA limit0<>+12(SB)/2, $0x2000
+DATA limit0<>+14(SB)/2, $0x2000
+DATA limit0<>+16(SB)/2, $0x2000
+DATA limit0<>+18(SB)/2, $0x2000
+DATA limit0<>+20(SB)/2, $0x2000
+DATA limit0<>+22(SB)/2, $0x2000
+DATA limit0<>+24(SB)/2, $0x2000
+DATA limit0<>+26(SB)/2, $0x2000
+DATA limit0<>+28(SB)/2, $0x2000
+DATA limit0<>+30(SB)/2, $0x2000
+GLOBL limit0<>(SB), RODATA|NOPTR, $32
+
+DATA limit1<>+0(SB)/2, $0x4000
+DATA limit1<>+2(SB)/2, $0x4000
+DATA limit1<>+4(SB)/2, $0x4000
+DATA limit1<>+6(SB)/2, $0x4000
+DATA limit1<>+8(SB)/2, $0x4000
+DATA limit1<>+10(SB)/2, $0x4000
+DATA limit1<>+12(SB)/2, $0x4000
+DATA limit1<>+14(SB)/2, $0x4000
+DATA limit1<>+16(SB)/2, $0x4000
+DATA limit1<>+18(SB)/2, $0x4000
+DATA limit1<>+20(SB)/2, $0x4000
+DATA limit1<>+22(SB)/2, $0x4000
+DATA limit1<>+24(SB)/2, $0x4000
+DATA limit1<>+26(SB)/2, $0x4000
+DATA limit1<>+28(SB)/2, $0x4000
+DATA limit1<>+30(SB)/2, $0x4000
+GLOBL limit1<>(SB), RODATA|NOPTR, $32
+
+DATA beyond0<>+0(SB)/2, $0xc000
+DATA beyond0<>+2(SB)/2, $0xc000
+DATA beyond0<>+4(SB)/2, $0xc000
+DATA beyond0<>+6(SB)/2, $0xc000
+DATA beyond0<>+8(SB)/2, $0xc000
+DATA beyond0<>+10(SB)/2, $0xc000
+DATA beyond0<>+12(SB)/2, $0xc000
+DATA beyond0<>+14(SB)/2, $0xc000
+DATA beyond0<>+16(SB)/2, $0xc000
+DATA beyond0<>+18(SB)/2, $0xc000
+DATA beyond0<>+20(SB)/2, $0xc000
+DATA beyond0<>+22(SB)/2, $0xc000
+DATA beyond0<>+24(SB)/2, $0xc000
+DATA beyond0<>+26(SB)/2, $0xc000
+DATA beyond0<>+28(SB)/2, $0xc000
+DATA beyond0<>+30(SB)/2, $0xc000
+GLOBL beyond0<>(SB), RODATA|NOPTR, $32
+
+DATA beyond1<>+0(SB)/2, $0x8000
+DATA beyond1<>+2(SB)/2, $0x8000
+DATA beyond1<>+4(SB)/2, $0x8000
+DATA beyond1<>+6(SB)/2, $0x8000
+DATA beyond1<>+8(SB)/2, $0x8000
+DATA beyond1<>+10(SB)/2, $0x8000
+DATA beyond1<>+12(SB)/2, $0x8000
+DATA beyond1<>+14(SB)/2, $0x8000
+DATA beyond1<>+16(SB)/2, $0x8000
+DATA beyond1<>+18(SB)/2, $0x8000
+DATA beyond1<>+20(SB)/2, $0x8000
+DATA beyond1<>+22(SB)/2, $0x8000
+DATA beyond1<>+24(SB)/2, $0x8000
+DATA beyond1<>+26(SB)/2, $0x8000
+DATA beyond1<>+28(SB)/2, $0x8000
+DATA beyond1<>+30(SB)/2, $0x8000
+GLOBL beyond1<>(SB), RODATA|NOPTR, $32
 
 // func inverse2(dst *byte, stride int, blocks *int16, quant *int16) bool
 // Requires: AVX, AVX2
-TEXT ·inverse2(SB), NOSPLIT, $640-33
+TEXT ·inverse2(SB), NOSPLIT, $128-33
 	MOVQ           dst+0(FP), AX
 	MOVQ           stride+8(FP), CX
 	MOVQ           blocks+16(FP), DX
@@ -71,368 +401,255 @@ TEXT ·inverse2(SB), NOSPLIT, $640-33
 	VINSERTI128    $0x01, 240(DX), Y8, Y8
 	VBROADCASTI128 112(BX), Y1
 	VPMULLW        Y1, Y8, Y8
-	VPABSW         Y0, Y1
-	VPCMPGTW       limit<>+0(SB), Y1, Y9
-	VPOR           Y9, Y1, Y1
-	VPMOVMSKB      Y1, DX
-	ANDL           $0xaaaaaaaa, DX
+	VPUNPCKLWD     Y5, Y0, Y1
+	VPUNPCKHWD     Y5, Y0, Y0
+	VPUNPCKLWD     Y7, Y3, Y5
+	VPUNPCKHWD     Y7, Y3, Y3
+	VPUNPCKLWD     Y2, Y8, Y7
+	VPUNPCKHWD     Y2, Y8, Y2
+	VPUNPCKLWD     Y6, Y4, Y8
+	VPUNPCKHWD     Y6, Y4, Y4
+	VPADDW         limit0<>+0(SB), Y1, Y6
+	VPADDW         limit0<>+0(SB), Y0, Y9
+	VPOR           Y9, Y6, Y6
+	VPTEST         beyond0<>+0(SB), Y6
 	JNZ            wild
-	VPADDW         Y5, Y0, Y1
-	VPSUBW         Y5, Y0, Y0
-	VPADDW         Y4, Y8, Y5
-	VPADDW         Y2, Y6, Y9
-	VPUNPCKHWD     Y7, Y3, Y10
-	VPMADDWD       even3<>+0(SB), Y10, Y11
-	VPMADDWD       even2<>+0(SB), Y10, Y10
-	VPUNPCKHWD     Y1, Y1, Y12
-	VPSRAD         $0x10, Y12, Y12
-	VPSLLD         $0x0d, Y12, Y12
-	VPADDD         round0<>+0(SB), Y12, Y12
-	VPADDD         Y11, Y12, Y13
-	VMOVDQU        Y13, 256(SP)
-	VPSUBD         Y11, Y12, Y13
-	VMOVDQU        Y13, 352(SP)
-	VPUNPCKHWD     Y0, Y0, Y12
-	VPSRAD         $0x10, Y12, Y12
-	VPSLLD         $0x0d, Y12, Y12
-	VPADDD         round0<>+0(SB), Y12, Y12
-	VPADDD         Y10, Y12, Y13
-	VMOVDQU        Y13, 288(SP)
-	VPSUBD         Y10, Y12, Y13
-	VMOVDQU        Y13, 320(SP)
-	VPUNPCKHWD     Y9, Y5, Y11
-	VPMADDWD       odd3<>+0(SB), Y11, Y10
-	VPMADDWD       odd4<>+0(SB), Y11, Y11
-	VPUNPCKHWD     Y2, Y8, Y13
-	VPMADDWD       out3<>+0(SB), Y13, Y12
-	VPMADDWD       out0<>+0(SB), Y13, Y13
-	VPADDD         Y11, Y12, Y12
-	VPADDD         Y10, Y13, Y13
-	VMOVDQU        256(SP), Y15
-	VPADDD         Y12, Y15, Y14
-	VPSUBD         Y12, Y15, Y15
-	VPSRAD         $0x0b, Y14, Y14
-	VMOVDQU        Y14, (SP)
-	VPSRAD         $0x0b, Y15, Y15
-	VMOVDQU        Y15, 224(SP)
-	VMOVDQU        352(SP), Y14
-	VPADDD         Y13, Y14, Y12
-	VPSUBD         Y13, Y14, Y14
-	VPSRAD         $0x0b, Y12, Y12
-	VMOVDQU        Y12, 96(SP)
-	VPSRAD         $0x0b, Y14, Y14
-	VMOVDQU        Y14, 128(SP)
-	VPUNPCKHWD     Y4, Y6, Y13
-	VPMADDWD       out2<>+0(SB), Y13, Y12
-	VPMADDWD       out1<>+0(SB), Y13, Y13
-	VPADDD         Y10, Y12, Y12
-	VPADDD         Y11, Y13, Y13
-	VMOVDQU        288(SP), Y11
-	VPADDD         Y12, Y11, Y10
-	VPSUBD         Y12, Y11, Y11
-	VPSRAD         $0x0b, Y10, Y10
-	VMOVDQU        Y10, 32(SP)
-	VPSRAD         $0x0b, Y11, Y11
-	VMOVDQU        Y11, 192(SP)
-	VMOVDQU        320(SP), Y11
-	VPADDD         Y13, Y11, Y10
-	VPSUBD         Y13, Y11, Y11
-	VPSRAD         $0x0b, Y10, Y10
-	VMOVDQU        Y10, 64(SP)
-	VPSRAD         $0x0b, Y11, Y11
-	VMOVDQU        Y11, 160(SP)
-	VPUNPCKLWD     Y7, Y3, Y3
-	VPMADDWD       even3<>+0(SB), Y3, Y7
-	VPMADDWD       even2<>+0(SB), Y3, Y3
-	VPUNPCKLWD     Y1, Y1, Y1
-	VPSRAD         $0x10, Y1, Y1
-	VPSLLD         $0x0d, Y1, Y1
-	VPADDD         round0<>+0(SB), Y1, Y1
-	VPADDD         Y7, Y1, Y10
-	VMOVDQU        Y10, 256(SP)
-	VPSUBD         Y7, Y1, Y10
-	VMOVDQU        Y10, 352(SP)
-	VPUNPCKLWD     Y0, Y0, Y1
-	VPSRAD         $0x10, Y1, Y1
-	VPSLLD         $0x0d, Y1, Y1
-	VPADDD         round0<>+0(SB), Y1, Y1
-	VPADDD         Y3, Y1, Y10
-	VMOVDQU        Y10, 288(SP)
-	VPSUBD         Y3, Y1, Y10
-	VMOVDQU        Y10, 320(SP)
-	VPUNPCKLWD     Y9, Y5, Y1
-	VPMADDWD       odd3<>+0(SB), Y1, Y0
-	VPMADDWD       odd4<>+0(SB), Y1, Y1
-	VPUNPCKLWD     Y2, Y8, Y3
-	VPMADDWD       out3<>+0(SB), Y3, Y2
-	VPMADDWD       out0<>+0(SB), Y3, Y3
-	VPADDD         Y1, Y2, Y2
-	VPADDD         Y0, Y3, Y3
-	VMOVDQU        256(SP), Y7
-	VPADDD         Y2, Y7, Y5
-	VPSUBD         Y2, Y7, Y7
-	VPSRAD         $0x0b, Y5, Y5
-	VPACKSSDW      (SP), Y5, Y5
-	VMOVDQU        Y5, 384(SP)
-	VPSRAD         $0x0b, Y7, Y7
-	VPACKSSDW      224(SP), Y7, Y7
-	VMOVDQU        Y7, 608(SP)
-	VMOVDQU        352(SP), Y5
-	VPADDD         Y3, Y5, Y2
-	VPSUBD         Y3, Y5, Y5
-	VPSRAD         $0x0b, Y2, Y2
-	VPACKSSDW      96(SP), Y2, Y2
-	VMOVDQU        Y2, 480(SP)
-	VPSRAD         $0x0b, Y5, Y5
-	VPACKSSDW      128(SP), Y5, Y5
-	VMOVDQU        Y5, 512(SP)
-	VPUNPCKLWD     Y4, Y6, Y3
-	VPMADDWD       out2<>+0(SB), Y3, Y2
-	VPMADDWD       out1<>+0(SB), Y3, Y3
-	VPADDD         Y0, Y2, Y2
-	VPADDD         Y1, Y3, Y3
-	VMOVDQU        288(SP), Y1
-	VPADDD         Y2, Y1, Y0
-	VPSUBD         Y2, Y1, Y1
-	VPSRAD         $0x0b, Y0, Y0
-	VPACKSSDW      32(SP), Y0, Y0
-	VMOVDQU        Y0, 416(SP)
-	VPSRAD         $0x0b, Y1, Y1
-	VPACKSSDW      192(SP), Y1, Y1
-	VMOVDQU        Y1, 576(SP)
-	VMOVDQU        320(SP), Y1
-	VPADDD         Y3, Y1, Y0
-	VPSUBD         Y3, Y1, Y1
-	VPSRAD         $0x0b, Y0, Y0
-	VPACKSSDW      64(SP), Y0, Y0
-	VMOVDQU        Y0, 448(SP)
-	VPSRAD         $0x0b, Y1, Y1
-	VPACKSSDW      160(SP), Y1, Y1
-	VMOVDQU        Y1, 544(SP)
-	VMOVDQU        384(SP), Y0
-	VMOVDQU        416(SP), Y1
-	VMOVDQU        448(SP), Y2
-	VMOVDQU        480(SP), Y3
-	VMOVDQU        512(SP), Y4
-	VMOVDQU        544(SP), Y5
-	VMOVDQU        576(SP), Y6
-	VMOVDQU        608(SP), Y7
-	VPUNPCKLWD     Y1, Y0, Y8
-	VPUNPCKHWD     Y1, Y0, Y0
-	VPUNPCKLWD     Y3, Y2, Y1
-	VPUNPCKHWD     Y3, Y2, Y2
-	VPUNPCKLWD     Y5, Y4, Y3
-	VPUNPCKHWD     Y5, Y4, Y4
-	VPUNPCKLWD     Y7, Y6, Y5
-	VPUNPCKHWD     Y7, Y6, Y6
-	VPUNPCKLDQ     Y1, Y8, Y7
-	VPUNPCKHDQ     Y1, Y8, Y1
-	VPUNPCKLDQ     Y2, Y0, Y8
-	VPUNPCKHDQ     Y2, Y0, Y0
-	VPUNPCKLDQ     Y5, Y3, Y2
-	VPUNPCKHDQ     Y5, Y3, Y3
-	VPUNPCKLDQ     Y6, Y4, Y5
-	VPUNPCKHDQ     Y6, Y4, Y4
-	VPUNPCKLQDQ    Y2, Y7, Y6
-	VPUNPCKHQDQ    Y2, Y7, Y2
-	VPUNPCKLQDQ    Y3, Y1, Y7
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPUNPCKLQDQ    Y5, Y8, Y3
-	VPUNPCKHQDQ    Y5, Y8, Y5
-	VPUNPCKLQDQ    Y4, Y0, Y8
-	VPUNPCKHQDQ    Y4, Y0, Y0
-	VPADDW         Y3, Y6, Y4
-	VPSUBW         Y3, Y6, Y3
-	VPADDW         Y1, Y0, Y6
-	VPADDW         Y2, Y5, Y9
-	VPUNPCKHWD     Y8, Y7, Y10
-	VPMADDWD       even3<>+0(SB), Y10, Y11
-	VPMADDWD       even2<>+0(SB), Y10, Y10
-	VPUNPCKHWD     Y4, Y4, Y12
-	VPSRAD         $0x10, Y12, Y12
-	VPSLLD         $0x0d, Y12, Y12
-	VPADDD         round1<>+0(SB), Y12, Y12
-	VPADDD         Y11, Y12, Y13
-	VMOVDQU        Y13, 256(SP)
-	VPSUBD         Y11, Y12, Y13
-	VMOVDQU        Y13, 352(SP)
-	VPUNPCKHWD     Y3, Y3, Y12
-	VPSRAD         $0x10, Y12, Y12
-	VPSLLD         $0x0d, Y12, Y12
-	VPADDD         round1<>+0(SB), Y12, Y12
-	VPADDD         Y10, Y12, Y13
-	VMOVDQU        Y13, 288(SP)
-	VPSUBD         Y10, Y12, Y13
-	VMOVDQU        Y13, 320(SP)
-	VPUNPCKHWD     Y9, Y6, Y11
-	VPMADDWD       odd3<>+0(SB), Y11, Y10
-	VPMADDWD       odd4<>+0(SB), Y11, Y11
-	VPUNPCKHWD     Y2, Y0, Y13
-	VPMADDWD       out3<>+0(SB), Y13, Y12
-	VPMADDWD       out0<>+0(SB), Y13, Y13
-	VPADDD         Y11, Y12, Y12
-	VPADDD         Y10, Y13, Y13
-	VMOVDQU        256(SP), Y15
-	VPADDD         Y12, Y15, Y14
-	VPSUBD         Y12, Y15, Y15
-	VPSRAD         $0x12, Y14, Y14
-	VMOVDQU        Y14, (SP)
-	VPSRAD         $0x12, Y15, Y15
-	VMOVDQU        Y15, 224(SP)
-	VMOVDQU        352(SP), Y14
-	VPADDD         Y13, Y14, Y12
-	VPSUBD         Y13, Y14, Y14
-	VPSRAD         $0x12, Y12, Y12
-	VMOVDQU        Y12, 96(SP)
-	VPSRAD         $0x12, Y14, Y14
-	VMOVDQU        Y14, 128(SP)
-	VPUNPCKHWD     Y1, Y5, Y13
-	VPMADDWD       out2<>+0(SB), Y13, Y12
-	VPMADDWD       out1<>+0(SB), Y13, Y13
-	VPADDD         Y10, Y12, Y12
-	VPADDD         Y11, Y13, Y13
-	VMOVDQU        288(SP), Y11
-	VPADDD         Y12, Y11, Y10
-	VPSUBD         Y12, Y11, Y11
-	VPSRAD         $0x12, Y10, Y10
-	VMOVDQU        Y10, 32(SP)
-	VPSRAD         $0x12, Y11, Y11
-	VMOVDQU        Y11, 192(SP)
-	VMOVDQU        320(SP), Y11
-	VPADDD         Y13, Y11, Y10
-	VPSUBD         Y13, Y11, Y11
-	VPSRAD         $0x12, Y10, Y10
-	VMOVDQU        Y10, 64(SP)
-	VPSRAD         $0x12, Y11, Y11
-	VMOVDQU        Y11, 160(SP)
-	VPUNPCKLWD     Y8, Y7, Y7
-	VPMADDWD       even3<>+0(SB), Y7, Y8
-	VPMADDWD       even2<>+0(SB), Y7, Y7
-	VPUNPCKLWD     Y4, Y4, Y4
-	VPSRAD         $0x10, Y4, Y4
-	VPSLLD         $0x0d, Y4, Y4
-	VPADDD         round1<>+0(SB), Y4, Y4
-	VPADDD         Y8, Y4, Y10
-	VMOVDQU        Y10, 256(SP)
-	VPSUBD         Y8, Y4, Y10
-	VMOVDQU        Y10, 352(SP)
-	VPUNPCKLWD     Y3, Y3, Y4
-	VPSRAD         $0x10, Y4, Y4
-	VPSLLD         $0x0d, Y4, Y4
-	VPADDD         round1<>+0(SB), Y4, Y4
-	VPADDD         Y7, Y4, Y10
-	VMOVDQU        Y10, 288(SP)
-	VPSUBD         Y7, Y4, Y10
-	VMOVDQU        Y10, 320(SP)
-	VPUNPCKLWD     Y9, Y6, Y4
-	VPMADDWD       odd3<>+0(SB), Y4, Y3
-	VPMADDWD       odd4<>+0(SB), Y4, Y4
-	VPUNPCKLWD     Y2, Y0, Y2
-	VPMADDWD       out3<>+0(SB), Y2, Y0
+	VPMADDWD       sum<>+0(SB), Y0, Y6
+	VPMADDWD       difference<>+0(SB), Y0, Y0
+	VPMADDWD       even2<>+0(SB), Y3, Y9
+	VPMADDWD       even3<>+0(SB), Y3, Y3
+	VPADDD         round0<>+0(SB), Y6, Y6
+	VPADDD         Y3, Y6, Y10
+	VPSUBD         Y3, Y6, Y3
+	VPADDD         round0<>+0(SB), Y0, Y0
+	VPADDD         Y9, Y0, Y6
+	VPSUBD         Y9, Y0, Y0
+	VPADDW         Y4, Y2, Y9
+	VPMADDWD       odd3<>+0(SB), Y9, Y11
+	VPMADDWD       odd4<>+0(SB), Y9, Y9
+	VPMADDWD       out3<>+0(SB), Y2, Y12
 	VPMADDWD       out0<>+0(SB), Y2, Y2
-	VPADDD         Y4, Y0, Y0
-	VPADDD         Y3, Y2, Y2
-	VMOVDQU        256(SP), Y7
-	VPADDD         Y0, Y7, Y6
-	VPSUBD         Y0, Y7, Y7
-	VPSRAD         $0x12, Y6, Y6
-	VPACKSSDW      (SP), Y6, Y6
-	VMOVDQU        Y6, 384(SP)
-	VPSRAD         $0x12, Y7, Y7
-	VPACKSSDW      224(SP), Y7, Y7
-	VMOVDQU        Y7, 608(SP)
-	VMOVDQU        352(SP), Y6
-	VPADDD         Y2, Y6, Y0
+	VPADDD         Y9, Y12, Y12
+	VPADDD         Y11, Y2, Y2
+	VPADDD         Y12, Y10, Y13
+	VPSUBD         Y12, Y10, Y10
+	VPSRAD         $0x0b, Y13, Y13
+	VMOVDQU        Y13, (SP)
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 32(SP)
+	VPADDD         Y2, Y3, Y10
+	VPSUBD         Y2, Y3, Y3
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 64(SP)
+	VPSRAD         $0x0b, Y3, Y3
+	VMOVDQU        Y3, 96(SP)
+	VPMADDWD       out2<>+0(SB), Y4, Y2
+	VPMADDWD       out1<>+0(SB), Y4, Y3
+	VPADDD         Y11, Y2, Y2
+	VPADDD         Y9, Y3, Y3
+	VPADDD         Y2, Y6, Y4
 	VPSUBD         Y2, Y6, Y6
+	VPSRAD         $0x0b, Y4, Y4
+	VPSRAD         $0x0b, Y6, Y6
+	VPADDD         Y3, Y0, Y2
+	VPSUBD         Y3, Y0, Y0
+	VPSRAD         $0x0b, Y2, Y2
+	VPSRAD         $0x0b, Y0, Y0
+	VPMADDWD       sum<>+0(SB), Y1, Y3
+	VPMADDWD       difference<>+0(SB), Y1, Y1
+	VPMADDWD       even2<>+0(SB), Y5, Y9
+	VPMADDWD       even3<>+0(SB), Y5, Y5
+	VPADDD         round0<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y10
+	VPSUBD         Y5, Y3, Y3
+	VPADDD         round0<>+0(SB), Y1, Y1
+	VPADDD         Y9, Y1, Y5
+	VPSUBD         Y9, Y1, Y1
+	VPADDW         Y8, Y7, Y9
+	VPMADDWD       odd3<>+0(SB), Y9, Y11
+	VPMADDWD       odd4<>+0(SB), Y9, Y9
+	VPMADDWD       out3<>+0(SB), Y7, Y12
+	VPMADDWD       out0<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y12, Y12
+	VPADDD         Y11, Y7, Y7
+	VPADDD         Y12, Y10, Y13
+	VPSUBD         Y12, Y10, Y10
+	VPSRAD         $0x0b, Y13, Y13
+	VPACKSSDW      (SP), Y13, Y13
+	VPSRAD         $0x0b, Y10, Y10
+	VPACKSSDW      32(SP), Y10, Y10
+	VPADDD         Y7, Y3, Y12
+	VPSUBD         Y7, Y3, Y3
+	VPSRAD         $0x0b, Y12, Y12
+	VPACKSSDW      64(SP), Y12, Y12
+	VPSRAD         $0x0b, Y3, Y3
+	VPACKSSDW      96(SP), Y3, Y3
+	VPMADDWD       out2<>+0(SB), Y8, Y7
+	VPMADDWD       out1<>+0(SB), Y8, Y8
+	VPADDD         Y11, Y7, Y7
+	VPADDD         Y9, Y8, Y8
+	VPADDD         Y7, Y5, Y9
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x0b, Y9, Y9
+	VPACKSSDW      Y4, Y9, Y9
+	VPSRAD         $0x0b, Y5, Y5
+	VPACKSSDW      Y6, Y5, Y5
+	VPADDD         Y8, Y1, Y4
+	VPSUBD         Y8, Y1, Y1
+	VPSRAD         $0x0b, Y4, Y4
+	VPACKSSDW      Y2, Y4, Y4
+	VPSRAD         $0x0b, Y1, Y1
+	VPACKSSDW      Y0, Y1, Y1
+	VPSHUFB        turn<>+0(SB), Y13, Y13
+	VPSHUFB        turn<>+0(SB), Y9, Y9
+	VPSHUFB        turn<>+0(SB), Y4, Y4
+	VPSHUFB        turn<>+0(SB), Y12, Y12
+	VPUNPCKLDQ     Y9, Y13, Y0
+	VPUNPCKHDQ     Y9, Y13, Y2
+	VPUNPCKLDQ     Y12, Y4, Y6
+	VPUNPCKHDQ     Y12, Y4, Y4
+	VPUNPCKLQDQ    Y6, Y0, Y7
+	VPUNPCKHQDQ    Y6, Y0, Y0
+	VPUNPCKLQDQ    Y4, Y2, Y6
+	VPUNPCKHQDQ    Y4, Y2, Y2
+	VPSHUFB        turn<>+0(SB), Y3, Y3
+	VPSHUFB        turn<>+0(SB), Y1, Y1
+	VPSHUFB        turn<>+0(SB), Y5, Y5
+	VPSHUFB        turn<>+0(SB), Y10, Y10
+	VPUNPCKLDQ     Y1, Y3, Y4
+	VPUNPCKHDQ     Y1, Y3, Y1
+	VPUNPCKLDQ     Y10, Y5, Y3
+	VPUNPCKHDQ     Y10, Y5, Y5
+	VPUNPCKLQDQ    Y3, Y4, Y8
+	VPUNPCKHQDQ    Y3, Y4, Y3
+	VPUNPCKLQDQ    Y5, Y1, Y4
+	VPUNPCKHQDQ    Y5, Y1, Y1
+	VPADDW         limit1<>+0(SB), Y7, Y5
+	VPADDW         limit1<>+0(SB), Y8, Y9
+	VPOR           Y9, Y5, Y5
+	VPTEST         beyond1<>+0(SB), Y5
+	JNZ            wild
+	VPMADDWD       sum<>+0(SB), Y8, Y5
+	VPMADDWD       difference<>+0(SB), Y8, Y8
+	VPMADDWD       even2<>+0(SB), Y3, Y9
+	VPMADDWD       even3<>+0(SB), Y3, Y3
+	VPADDD         round1<>+0(SB), Y5, Y5
+	VPADDD         Y3, Y5, Y10
+	VPSUBD         Y3, Y5, Y3
+	VPADDD         round1<>+0(SB), Y8, Y8
+	VPADDD         Y9, Y8, Y5
+	VPSUBD         Y9, Y8, Y8
+	VPADDW         Y1, Y4, Y9
+	VPMADDWD       odd3<>+0(SB), Y9, Y11
+	VPMADDWD       odd4<>+0(SB), Y9, Y9
+	VPMADDWD       out3<>+0(SB), Y4, Y12
+	VPMADDWD       out0<>+0(SB), Y4, Y4
+	VPADDD         Y9, Y12, Y12
+	VPADDD         Y11, Y4, Y4
+	VPADDD         Y12, Y10, Y13
+	VPSUBD         Y12, Y10, Y10
+	VPSRAD         $0x12, Y13, Y13
+	VMOVDQU        Y13, (SP)
+	VPSRAD         $0x12, Y10, Y10
+	VMOVDQU        Y10, 32(SP)
+	VPADDD         Y4, Y3, Y10
+	VPSUBD         Y4, Y3, Y3
+	VPSRAD         $0x12, Y10, Y10
+	VMOVDQU        Y10, 64(SP)
+	VPSRAD         $0x12, Y3, Y3
+	VMOVDQU        Y3, 96(SP)
+	VPMADDWD       out2<>+0(SB), Y1, Y3
+	VPMADDWD       out1<>+0(SB), Y1, Y1
+	VPADDD         Y11, Y3, Y3
+	VPADDD         Y9, Y1, Y1
+	VPADDD         Y3, Y5, Y4
+	VPSUBD         Y3, Y5, Y5
+	VPSRAD         $0x12, Y4, Y4
+	VPSRAD         $0x12, Y5, Y5
+	VPADDD         Y1, Y8, Y3
+	VPSUBD         Y1, Y8, Y8
+	VPSRAD         $0x12, Y3, Y3
+	VPSRAD         $0x12, Y8, Y8
+	VPMADDWD       sum<>+0(SB), Y7, Y1
+	VPMADDWD       difference<>+0(SB), Y7, Y7
+	VPMADDWD       even2<>+0(SB), Y0, Y9
+	VPMADDWD       even3<>+0(SB), Y0, Y0
+	VPADDD         round1<>+0(SB), Y1, Y1
+	VPADDD         Y0, Y1, Y10
+	VPSUBD         Y0, Y1, Y0
+	VPADDD         round1<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y1
+	VPSUBD         Y9, Y7, Y7
+	VPADDW         Y2, Y6, Y9
+	VPMADDWD       odd3<>+0(SB), Y9, Y11
+	VPMADDWD       odd4<>+0(SB), Y9, Y9
+	VPMADDWD       out3<>+0(SB), Y6, Y12
+	VPMADDWD       out0<>+0(SB), Y6, Y6
+	VPADDD         Y9, Y12, Y12
+	VPADDD         Y11, Y6, Y6
+	VPADDD         Y12, Y10, Y13
+	VPSUBD         Y12, Y10, Y10
+	VPSRAD         $0x12, Y13, Y13
+	VPACKSSDW      (SP), Y13, Y13
+	VPSRAD         $0x12, Y10, Y10
+	VPACKSSDW      32(SP), Y10, Y10
+	VPADDD         Y6, Y0, Y12
+	VPSUBD         Y6, Y0, Y0
+	VPSRAD         $0x12, Y12, Y12
+	VPACKSSDW      64(SP), Y12, Y12
 	VPSRAD         $0x12, Y0, Y0
 	VPACKSSDW      96(SP), Y0, Y0
-	VMOVDQU        Y0, 480(SP)
-	VPSRAD         $0x12, Y6, Y6
-	VPACKSSDW      128(SP), Y6, Y6
-	VMOVDQU        Y6, 512(SP)
-	VPUNPCKLWD     Y1, Y5, Y2
-	VPMADDWD       out2<>+0(SB), Y2, Y0
+	VPMADDWD       out2<>+0(SB), Y2, Y6
 	VPMADDWD       out1<>+0(SB), Y2, Y2
-	VPADDD         Y3, Y0, Y0
-	VPADDD         Y4, Y2, Y2
-	VMOVDQU        288(SP), Y3
-	VPADDD         Y0, Y3, Y1
-	VPSUBD         Y0, Y3, Y3
+	VPADDD         Y11, Y6, Y6
+	VPADDD         Y9, Y2, Y2
+	VPADDD         Y6, Y1, Y9
+	VPSUBD         Y6, Y1, Y1
+	VPSRAD         $0x12, Y9, Y9
+	VPACKSSDW      Y4, Y9, Y9
 	VPSRAD         $0x12, Y1, Y1
-	VPACKSSDW      32(SP), Y1, Y1
-	VMOVDQU        Y1, 416(SP)
-	VPSRAD         $0x12, Y3, Y3
-	VPACKSSDW      192(SP), Y3, Y3
-	VMOVDQU        Y3, 576(SP)
-	VMOVDQU        320(SP), Y1
-	VPADDD         Y2, Y1, Y0
-	VPSUBD         Y2, Y1, Y1
-	VPSRAD         $0x12, Y0, Y0
-	VPACKSSDW      64(SP), Y0, Y0
-	VMOVDQU        Y0, 448(SP)
-	VPSRAD         $0x12, Y1, Y1
-	VPACKSSDW      160(SP), Y1, Y1
-	VMOVDQU        Y1, 544(SP)
-	VMOVDQU        384(SP), Y0
-	VMOVDQU        416(SP), Y1
-	VMOVDQU        448(SP), Y2
-	VMOVDQU        480(SP), Y3
-	VMOVDQU        512(SP), Y4
-	VMOVDQU        544(SP), Y5
-	VMOVDQU        576(SP), Y6
-	VMOVDQU        608(SP), Y7
-	VPUNPCKLWD     Y1, Y0, Y8
+	VPACKSSDW      Y5, Y1, Y1
+	VPADDD         Y2, Y7, Y4
+	VPSUBD         Y2, Y7, Y7
+	VPSRAD         $0x12, Y4, Y4
+	VPACKSSDW      Y3, Y4, Y4
+	VPSRAD         $0x12, Y7, Y7
+	VPACKSSDW      Y8, Y7, Y7
+	VPACKSSWB      Y0, Y13, Y0
+	VPACKSSWB      Y7, Y9, Y2
+	VPACKSSWB      Y1, Y4, Y1
+	VPACKSSWB      Y10, Y12, Y3
+	VPUNPCKLBW     Y2, Y0, Y4
+	VPUNPCKHBW     Y2, Y0, Y0
+	VPUNPCKLBW     Y3, Y1, Y2
+	VPUNPCKHBW     Y3, Y1, Y1
+	VPUNPCKLWD     Y2, Y4, Y3
+	VPUNPCKHWD     Y2, Y4, Y2
+	VPUNPCKLWD     Y1, Y0, Y4
 	VPUNPCKHWD     Y1, Y0, Y0
-	VPUNPCKLWD     Y3, Y2, Y1
-	VPUNPCKHWD     Y3, Y2, Y2
-	VPUNPCKLWD     Y5, Y4, Y3
-	VPUNPCKHWD     Y5, Y4, Y4
-	VPUNPCKLWD     Y7, Y6, Y5
-	VPUNPCKHWD     Y7, Y6, Y6
-	VPUNPCKLDQ     Y1, Y8, Y7
-	VPUNPCKHDQ     Y1, Y8, Y1
-	VPUNPCKLDQ     Y2, Y0, Y8
-	VPUNPCKHDQ     Y2, Y0, Y0
-	VPUNPCKLDQ     Y5, Y3, Y2
-	VPUNPCKHDQ     Y5, Y3, Y3
-	VPUNPCKLDQ     Y6, Y4, Y5
-	VPUNPCKHDQ     Y6, Y4, Y4
-	VPUNPCKLQDQ    Y2, Y7, Y6
-	VPUNPCKHQDQ    Y2, Y7, Y2
-	VPUNPCKLQDQ    Y3, Y1, Y7
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPUNPCKLQDQ    Y5, Y8, Y3
-	VPUNPCKHQDQ    Y5, Y8, Y5
-	VPUNPCKLQDQ    Y4, Y0, Y8
-	VPUNPCKHQDQ    Y4, Y0, Y0
-	VMOVDQU        sign<>+0(SB), Y4
-	VPACKSSWB      Y2, Y6, Y2
-	VPXOR          Y4, Y2, Y2
-	VPERMQ         $0xd8, Y2, Y2
-	VEXTRACTI128   $0x01, Y2, X6
-	VMOVDQU        X2, (AX)
-	VMOVDQU        X6, (AX)(CX*1)
-	LEAQ           (AX)(CX*2), AX
-	VPACKSSWB      Y1, Y7, Y1
-	VPXOR          Y4, Y1, Y1
+	VPUNPCKLDQ     Y4, Y3, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLDQ     Y0, Y2, Y4
+	VPUNPCKHDQ     Y0, Y2, Y0
+	VPXOR          flip<>+0(SB), Y1, Y1
 	VPERMQ         $0xd8, Y1, Y1
-	VEXTRACTI128   $0x01, Y1, X2
 	VMOVDQU        X1, (AX)
-	VMOVDQU        X2, (AX)(CX*1)
+	VEXTRACTI128   $0x01, Y1, (AX)(CX*1)
 	LEAQ           (AX)(CX*2), AX
-	VPACKSSWB      Y5, Y3, Y1
-	VPXOR          Y4, Y1, Y1
-	VPERMQ         $0xd8, Y1, Y1
-	VEXTRACTI128   $0x01, Y1, X2
-	VMOVDQU        X1, (AX)
-	VMOVDQU        X2, (AX)(CX*1)
+	VPXOR          flip<>+0(SB), Y3, Y3
+	VPERMQ         $0xd8, Y3, Y3
+	VMOVDQU        X3, (AX)
+	VEXTRACTI128   $0x01, Y3, (AX)(CX*1)
 	LEAQ           (AX)(CX*2), AX
-	VPACKSSWB      Y0, Y8, Y0
-	VPXOR          Y4, Y0, Y0
+	VPXOR          flip<>+0(SB), Y4, Y4
+	VPERMQ         $0xd8, Y4, Y4
+	VMOVDQU        X4, (AX)
+	VEXTRACTI128   $0x01, Y4, (AX)(CX*1)
+	LEAQ           (AX)(CX*2), AX
+	VPXOR          flip<>+0(SB), Y0, Y0
 	VPERMQ         $0xd8, Y0, Y0
-	VEXTRACTI128   $0x01, Y0, X1
 	VMOVDQU        X0, (AX)
-	VMOVDQU        X1, (AX)(CX*1)
+	VEXTRACTI128   $0x01, Y0, (AX)(CX*1)
 	LEAQ           (AX)(CX*2), AX
 	MOVB           $0x01, AL
 	MOVB           AL, ret+32(FP)
@@ -445,349 +662,787 @@ wild:
 	VZEROUPPER
 	RET
 
-DATA even3<>+0(SB)/2, $0x29cf
-DATA even3<>+2(SB)/2, $0x1151
-DATA even3<>+4(SB)/2, $0x29cf
-DATA even3<>+6(SB)/2, $0x1151
-DATA even3<>+8(SB)/2, $0x29cf
-DATA even3<>+10(SB)/2, $0x1151
-DATA even3<>+12(SB)/2, $0x29cf
-DATA even3<>+14(SB)/2, $0x1151
-DATA even3<>+16(SB)/2, $0x29cf
-DATA even3<>+18(SB)/2, $0x1151
-DATA even3<>+20(SB)/2, $0x29cf
-DATA even3<>+22(SB)/2, $0x1151
-DATA even3<>+24(SB)/2, $0x29cf
-DATA even3<>+26(SB)/2, $0x1151
-DATA even3<>+28(SB)/2, $0x29cf
-DATA even3<>+30(SB)/2, $0x1151
-GLOBL even3<>(SB), RODATA|NOPTR, $32
+DATA stretch2_ac<>+0(SB)/8, $0xffffffffffff0000
+DATA stretch2_ac<>+8(SB)/8, $0xffffffffffffffff
+DATA stretch2_ac<>+16(SB)/8, $0xffffffffffff0000
+DATA stretch2_ac<>+24(SB)/8, $0xffffffffffffffff
+GLOBL stretch2_ac<>(SB), RODATA|NOPTR, $32
 
-DATA even2<>+0(SB)/2, $0x1151
-DATA even2<>+2(SB)/2, $0xd630
-DATA even2<>+4(SB)/2, $0x1151
-DATA even2<>+6(SB)/2, $0xd630
-DATA even2<>+8(SB)/2, $0x1151
-DATA even2<>+10(SB)/2, $0xd630
-DATA even2<>+12(SB)/2, $0x1151
-DATA even2<>+14(SB)/2, $0xd630
-DATA even2<>+16(SB)/2, $0x1151
-DATA even2<>+18(SB)/2, $0xd630
-DATA even2<>+20(SB)/2, $0x1151
-DATA even2<>+22(SB)/2, $0xd630
-DATA even2<>+24(SB)/2, $0x1151
-DATA even2<>+26(SB)/2, $0xd630
-DATA even2<>+28(SB)/2, $0x1151
-DATA even2<>+30(SB)/2, $0xd630
-GLOBL even2<>(SB), RODATA|NOPTR, $32
+DATA gather<>+0(SB)/8, $0x8080030280800100
+DATA gather<>+8(SB)/8, $0x80800d0c80800b0a
+DATA gather<>+16(SB)/8, $0x8080030280800100
+DATA gather<>+24(SB)/8, $0x80800d0c80800b0a
+DATA gather<>+32(SB)/8, $0x8080808005048080
+DATA gather<>+40(SB)/8, $0x8080808080808080
+DATA gather<>+48(SB)/8, $0x8080808005048080
+DATA gather<>+56(SB)/8, $0x8080808080808080
+DATA gather<>+64(SB)/8, $0x0706808080808080
+DATA gather<>+72(SB)/8, $0x808080800f0e8080
+DATA gather<>+80(SB)/8, $0x0706808080808080
+DATA gather<>+88(SB)/8, $0x808080800f0e8080
+DATA gather<>+96(SB)/8, $0x8080808080808080
+DATA gather<>+104(SB)/8, $0x0100808080808080
+DATA gather<>+112(SB)/8, $0x8080808080808080
+DATA gather<>+120(SB)/8, $0x0100808080808080
+DATA gather<>+128(SB)/8, $0x8080808080800706
+DATA gather<>+136(SB)/8, $0x8080808080808080
+DATA gather<>+144(SB)/8, $0x8080808080800706
+DATA gather<>+152(SB)/8, $0x8080808080808080
+DATA gather<>+160(SB)/8, $0x8080010080808080
+DATA gather<>+168(SB)/8, $0x8080808080800908
+DATA gather<>+176(SB)/8, $0x8080010080808080
+DATA gather<>+184(SB)/8, $0x8080808080800908
+DATA gather<>+192(SB)/8, $0x808080800b0a8080
+DATA gather<>+200(SB)/8, $0x8080030280808080
+DATA gather<>+208(SB)/8, $0x808080800b0a8080
+DATA gather<>+216(SB)/8, $0x8080030280808080
+DATA gather<>+224(SB)/8, $0x0504808080808080
+DATA gather<>+232(SB)/8, $0x808080800b0a8080
+DATA gather<>+240(SB)/8, $0x0504808080808080
+DATA gather<>+248(SB)/8, $0x808080800b0a8080
+DATA gather<>+256(SB)/8, $0x8080808080808080
+DATA gather<>+264(SB)/8, $0x0f0e808080808080
+DATA gather<>+272(SB)/8, $0x8080808080808080
+DATA gather<>+280(SB)/8, $0x0f0e808080808080
+DATA gather<>+288(SB)/8, $0x0908808005048080
+DATA gather<>+296(SB)/8, $0x808080800f0e8080
+DATA gather<>+304(SB)/8, $0x0908808005048080
+DATA gather<>+312(SB)/8, $0x808080800f0e8080
+DATA gather<>+320(SB)/8, $0x8080808080808080
+DATA gather<>+328(SB)/8, $0x0b0a808080808080
+DATA gather<>+336(SB)/8, $0x8080808080808080
+DATA gather<>+344(SB)/8, $0x0b0a808080808080
+DATA gather<>+352(SB)/8, $0x8080090880800706
+DATA gather<>+360(SB)/8, $0x8080808080808080
+DATA gather<>+368(SB)/8, $0x8080090880800706
+DATA gather<>+376(SB)/8, $0x8080808080808080
+DATA gather<>+384(SB)/8, $0x8080808080808080
+DATA gather<>+392(SB)/8, $0x8080030280800100
+DATA gather<>+400(SB)/8, $0x8080808080808080
+DATA gather<>+408(SB)/8, $0x8080030280800100
+DATA gather<>+416(SB)/8, $0x8080070680800302
+DATA gather<>+424(SB)/8, $0x8080808080808080
+DATA gather<>+432(SB)/8, $0x8080070680800302
+DATA gather<>+440(SB)/8, $0x8080808080808080
+DATA gather<>+448(SB)/8, $0x0d0c808009088080
+DATA gather<>+456(SB)/8, $0x8080808080800504
+DATA gather<>+464(SB)/8, $0x0d0c808009088080
+DATA gather<>+472(SB)/8, $0x8080808080800504
+DATA gather<>+480(SB)/8, $0x8080808080808080
+DATA gather<>+488(SB)/8, $0x8080010080808080
+DATA gather<>+496(SB)/8, $0x8080808080808080
+DATA gather<>+504(SB)/8, $0x8080010080808080
+DATA gather<>+512(SB)/8, $0x8080808080808080
+DATA gather<>+520(SB)/8, $0x0d0c808003028080
+DATA gather<>+528(SB)/8, $0x8080808080808080
+DATA gather<>+536(SB)/8, $0x0d0c808003028080
+DATA gather<>+544(SB)/8, $0x80800f0e80800d0c
+DATA gather<>+552(SB)/8, $0x8080808080808080
+DATA gather<>+560(SB)/8, $0x80800f0e80800d0c
+DATA gather<>+568(SB)/8, $0x8080808080808080
+DATA gather<>+576(SB)/8, $0x8080808080808080
+DATA gather<>+584(SB)/8, $0x8080090880800706
+DATA gather<>+592(SB)/8, $0x8080808080808080
+DATA gather<>+600(SB)/8, $0x8080090880800706
+DATA gather<>+608(SB)/8, $0x808080800f0e8080
+DATA gather<>+616(SB)/8, $0x8080808080808080
+DATA gather<>+624(SB)/8, $0x808080800f0e8080
+DATA gather<>+632(SB)/8, $0x8080808080808080
+DATA gather<>+640(SB)/8, $0x0b0a808080808080
+DATA gather<>+648(SB)/8, $0x8080808080808080
+DATA gather<>+656(SB)/8, $0x0b0a808080808080
+DATA gather<>+664(SB)/8, $0x8080808080808080
+DATA gather<>+672(SB)/8, $0x8080808080808080
+DATA gather<>+680(SB)/8, $0x0d0c808009088080
+DATA gather<>+688(SB)/8, $0x8080808080808080
+DATA gather<>+696(SB)/8, $0x0d0c808009088080
+DATA gather<>+704(SB)/8, $0x80800d0c80800302
+DATA gather<>+712(SB)/8, $0x8080808080808080
+DATA gather<>+720(SB)/8, $0x80800d0c80800302
+DATA gather<>+728(SB)/8, $0x8080808080808080
+DATA gather<>+736(SB)/8, $0x8080808080808080
+DATA gather<>+744(SB)/8, $0x8080070680800302
+DATA gather<>+752(SB)/8, $0x8080808080808080
+DATA gather<>+760(SB)/8, $0x8080070680800302
+DATA gather<>+768(SB)/8, $0x8080808005048080
+DATA gather<>+776(SB)/8, $0x8080808080808080
+DATA gather<>+784(SB)/8, $0x8080808005048080
+DATA gather<>+792(SB)/8, $0x8080808080808080
+DATA gather<>+800(SB)/8, $0x0100808080808080
+DATA gather<>+808(SB)/8, $0x0b0a808007068080
+DATA gather<>+816(SB)/8, $0x0100808080808080
+DATA gather<>+824(SB)/8, $0x0b0a808007068080
+DATA gather<>+832(SB)/8, $0x8080808001008080
+DATA gather<>+840(SB)/8, $0x8080808080808080
+DATA gather<>+848(SB)/8, $0x8080808001008080
+DATA gather<>+856(SB)/8, $0x8080808080808080
+DATA gather<>+864(SB)/8, $0x0504808080808080
+DATA gather<>+872(SB)/8, $0x808080800b0a8080
+DATA gather<>+880(SB)/8, $0x0504808080808080
+DATA gather<>+888(SB)/8, $0x808080800b0a8080
+DATA gather<>+896(SB)/8, $0x8080808080808080
+DATA gather<>+904(SB)/8, $0x0504808080808080
+DATA gather<>+912(SB)/8, $0x8080808080808080
+DATA gather<>+920(SB)/8, $0x0504808080808080
+DATA gather<>+928(SB)/8, $0x8080050480800302
+DATA gather<>+936(SB)/8, $0x80800f0e80800d0c
+DATA gather<>+944(SB)/8, $0x8080050480800302
+DATA gather<>+952(SB)/8, $0x80800f0e80800d0c
+DATA gather<>+960(SB)/8, $0x8080808080800f0e
+DATA gather<>+968(SB)/8, $0x8080808080808080
+DATA gather<>+976(SB)/8, $0x8080808080800f0e
+DATA gather<>+984(SB)/8, $0x8080808080808080
+DATA gather<>+992(SB)/8, $0x808001000d0c8080
+DATA gather<>+1000(SB)/8, $0x8080808080800908
+DATA gather<>+1008(SB)/8, $0x808001000d0c8080
+DATA gather<>+1016(SB)/8, $0x8080808080800908
+DATA gather<>+1024(SB)/8, $0x0706808080808080
+DATA gather<>+1032(SB)/8, $0x80800b0a0f0e8080
+DATA gather<>+1040(SB)/8, $0x0706808080808080
+DATA gather<>+1048(SB)/8, $0x80800b0a0f0e8080
+DATA gather<>+1056(SB)/8, $0x8080808080808080
+DATA gather<>+1064(SB)/8, $0x0908808080808080
+DATA gather<>+1072(SB)/8, $0x8080808080808080
+DATA gather<>+1080(SB)/8, $0x0908808080808080
+GLOBL gather<>(SB), RODATA|NOPTR, $1088
 
-DATA odd3<>+0(SB)/2, $0xe6dc
-DATA odd3<>+2(SB)/2, $0x25a1
-DATA odd3<>+4(SB)/2, $0xe6dc
-DATA odd3<>+6(SB)/2, $0x25a1
-DATA odd3<>+8(SB)/2, $0xe6dc
-DATA odd3<>+10(SB)/2, $0x25a1
-DATA odd3<>+12(SB)/2, $0xe6dc
-DATA odd3<>+14(SB)/2, $0x25a1
-DATA odd3<>+16(SB)/2, $0xe6dc
-DATA odd3<>+18(SB)/2, $0x25a1
-DATA odd3<>+20(SB)/2, $0xe6dc
-DATA odd3<>+22(SB)/2, $0x25a1
-DATA odd3<>+24(SB)/2, $0xe6dc
-DATA odd3<>+26(SB)/2, $0x25a1
-DATA odd3<>+28(SB)/2, $0xe6dc
-DATA odd3<>+30(SB)/2, $0x25a1
-GLOBL odd3<>(SB), RODATA|NOPTR, $32
+// func inverseStretch2(dst *byte, stride int, blocks *int16, second int, step int, quant *int16, n int) (left int)
+// Requires: AVX, AVX2
+TEXT ·inverseStretch2(SB), NOSPLIT, $384-64
+	MOVQ           dst+0(FP), AX
+	MOVQ           stride+8(FP), CX
+	MOVQ           blocks+16(FP), DX
+	MOVQ           second+24(FP), BX
+	MOVQ           step+32(FP), SI
+	MOVQ           n+48(FP), DI
+	MOVQ           quant+40(FP), R8
+	VBROADCASTI128 (R8), Y0
+	VMOVDQU        Y0, 128(SP)
+	VBROADCASTI128 16(R8), Y0
+	VMOVDQU        Y0, 160(SP)
+	VBROADCASTI128 32(R8), Y0
+	VMOVDQU        Y0, 192(SP)
+	VBROADCASTI128 48(R8), Y0
+	VMOVDQU        Y0, 224(SP)
+	VBROADCASTI128 64(R8), Y0
+	VMOVDQU        Y0, 256(SP)
+	VBROADCASTI128 80(R8), Y0
+	VMOVDQU        Y0, 288(SP)
+	VBROADCASTI128 96(R8), Y0
+	VMOVDQU        Y0, 320(SP)
+	VBROADCASTI128 112(R8), Y0
+	VMOVDQU        Y0, 352(SP)
 
-DATA odd4<>+0(SB)/2, $0x25a1
-DATA odd4<>+2(SB)/2, $0x1925
-DATA odd4<>+4(SB)/2, $0x25a1
-DATA odd4<>+6(SB)/2, $0x1925
-DATA odd4<>+8(SB)/2, $0x25a1
-DATA odd4<>+10(SB)/2, $0x1925
-DATA odd4<>+12(SB)/2, $0x25a1
-DATA odd4<>+14(SB)/2, $0x1925
-DATA odd4<>+16(SB)/2, $0x25a1
-DATA odd4<>+18(SB)/2, $0x1925
-DATA odd4<>+20(SB)/2, $0x25a1
-DATA odd4<>+22(SB)/2, $0x1925
-DATA odd4<>+24(SB)/2, $0x25a1
-DATA odd4<>+26(SB)/2, $0x1925
-DATA odd4<>+28(SB)/2, $0x25a1
-DATA odd4<>+30(SB)/2, $0x1925
-GLOBL odd4<>(SB), RODATA|NOPTR, $32
+two:
+	LEAQ           (DX)(BX*1), R8
+	MOVQ           AX, R9
+	VMOVDQU        32(DX), Y0
+	VPOR           64(DX), Y0, Y0
+	VPOR           96(DX), Y0, Y0
+	VPOR           32(R8), Y0, Y0
+	VPOR           64(R8), Y0, Y0
+	VPOR           96(R8), Y0, Y0
+	VPTEST         Y0, Y0
+	JZ             few
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (R8), Y0, Y0
+	VPMULLW        128(SP), Y0, Y0
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(R8), Y1, Y1
+	VPMULLW        160(SP), Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(R8), Y2, Y2
+	VPMULLW        192(SP), Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(R8), Y3, Y3
+	VPMULLW        224(SP), Y3, Y3
+	VBROADCASTI128 64(DX), Y4
+	VINSERTI128    $0x01, 64(R8), Y4, Y4
+	VPMULLW        256(SP), Y4, Y4
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(R8), Y5, Y5
+	VPMULLW        288(SP), Y5, Y5
+	VBROADCASTI128 96(DX), Y6
+	VINSERTI128    $0x01, 96(R8), Y6, Y6
+	VPMULLW        320(SP), Y6, Y6
+	VBROADCASTI128 112(DX), Y7
+	VINSERTI128    $0x01, 112(R8), Y7, Y7
+	VPMULLW        352(SP), Y7, Y7
+	VPSHUFB        gather<>+0(SB), Y0, Y8
+	VPSHUFB        gather<>+32(SB), Y1, Y9
+	VPOR           Y9, Y8, Y8
+	VPSHUFB        gather<>+64(SB), Y2, Y9
+	VPOR           Y9, Y8, Y8
+	VPSHUFB        gather<>+96(SB), Y4, Y9
+	VPOR           Y9, Y8, Y8
+	VPSHUFB        gather<>+128(SB), Y0, Y9
+	VPSHUFB        gather<>+160(SB), Y1, Y10
+	VPOR           Y10, Y9, Y9
+	VPSHUFB        gather<>+192(SB), Y2, Y10
+	VPOR           Y10, Y9, Y9
+	VPSHUFB        gather<>+224(SB), Y4, Y10
+	VPOR           Y10, Y9, Y9
+	VPSHUFB        gather<>+256(SB), Y5, Y10
+	VPOR           Y10, Y9, Y9
+	VPSHUFB        gather<>+288(SB), Y0, Y0
+	VPSHUFB        gather<>+320(SB), Y1, Y10
+	VPOR           Y10, Y0, Y0
+	VPSHUFB        gather<>+352(SB), Y4, Y10
+	VPOR           Y10, Y0, Y0
+	VPSHUFB        gather<>+384(SB), Y6, Y10
+	VPOR           Y10, Y0, Y0
+	VPSHUFB        gather<>+416(SB), Y1, Y10
+	VPSHUFB        gather<>+448(SB), Y2, Y11
+	VPOR           Y11, Y10, Y10
+	VPSHUFB        gather<>+480(SB), Y3, Y11
+	VPOR           Y11, Y10, Y10
+	VPSHUFB        gather<>+512(SB), Y4, Y11
+	VPOR           Y11, Y10, Y10
+	VPSHUFB        gather<>+544(SB), Y1, Y1
+	VPSHUFB        gather<>+576(SB), Y3, Y11
+	VPOR           Y11, Y1, Y1
+	VPSHUFB        gather<>+608(SB), Y4, Y4
+	VPOR           Y4, Y1, Y1
+	VPSHUFB        gather<>+640(SB), Y5, Y4
+	VPOR           Y4, Y1, Y1
+	VPSHUFB        gather<>+672(SB), Y6, Y4
+	VPOR           Y4, Y1, Y1
+	VPSHUFB        gather<>+704(SB), Y3, Y4
+	VPSHUFB        gather<>+736(SB), Y5, Y11
+	VPOR           Y11, Y4, Y4
+	VPSHUFB        gather<>+768(SB), Y6, Y11
+	VPOR           Y11, Y4, Y4
+	VPSHUFB        gather<>+800(SB), Y7, Y11
+	VPOR           Y11, Y4, Y4
+	VPSHUFB        gather<>+832(SB), Y2, Y2
+	VPSHUFB        gather<>+864(SB), Y3, Y11
+	VPOR           Y11, Y2, Y2
+	VPSHUFB        gather<>+896(SB), Y5, Y11
+	VPOR           Y11, Y2, Y2
+	VPSHUFB        gather<>+928(SB), Y7, Y11
+	VPOR           Y11, Y2, Y2
+	VPSHUFB        gather<>+960(SB), Y3, Y3
+	VPSHUFB        gather<>+992(SB), Y5, Y5
+	VPOR           Y5, Y3, Y3
+	VPSHUFB        gather<>+1024(SB), Y6, Y5
+	VPOR           Y5, Y3, Y3
+	VPSHUFB        gather<>+1056(SB), Y7, Y5
+	VPOR           Y5, Y3, Y3
+	VPADDW         limit0<>+0(SB), Y8, Y5
+	VPADDW         limit0<>+0(SB), Y1, Y6
+	VPOR           Y6, Y5, Y5
+	VPTEST         beyond0<>+0(SB), Y5
+	JNZ            wild
+	VPMADDWD       sum<>+0(SB), Y1, Y5
+	VPMADDWD       difference<>+0(SB), Y1, Y1
+	VPMADDWD       even2<>+0(SB), Y4, Y6
+	VPMADDWD       even3<>+0(SB), Y4, Y4
+	VPADDD         round0<>+0(SB), Y5, Y5
+	VPADDD         Y4, Y5, Y7
+	VPSUBD         Y4, Y5, Y4
+	VPADDD         round0<>+0(SB), Y1, Y1
+	VPADDD         Y6, Y1, Y5
+	VPSUBD         Y6, Y1, Y1
+	VPADDW         Y3, Y2, Y6
+	VPMADDWD       odd3<>+0(SB), Y6, Y11
+	VPMADDWD       odd4<>+0(SB), Y6, Y6
+	VPMADDWD       out3<>+0(SB), Y2, Y12
+	VPMADDWD       out0<>+0(SB), Y2, Y2
+	VPADDD         Y6, Y12, Y12
+	VPADDD         Y11, Y2, Y2
+	VPADDD         Y12, Y7, Y13
+	VPSUBD         Y12, Y7, Y7
+	VPSRAD         $0x0b, Y13, Y13
+	VMOVDQU        Y13, (SP)
+	VPSRAD         $0x0b, Y7, Y7
+	VMOVDQU        Y7, 32(SP)
+	VPADDD         Y2, Y4, Y7
+	VPSUBD         Y2, Y4, Y4
+	VPSRAD         $0x0b, Y7, Y7
+	VMOVDQU        Y7, 64(SP)
+	VPSRAD         $0x0b, Y4, Y4
+	VMOVDQU        Y4, 96(SP)
+	VPMADDWD       out2<>+0(SB), Y3, Y2
+	VPMADDWD       out1<>+0(SB), Y3, Y3
+	VPADDD         Y11, Y2, Y2
+	VPADDD         Y6, Y3, Y3
+	VPADDD         Y2, Y5, Y4
+	VPSUBD         Y2, Y5, Y5
+	VPSRAD         $0x0b, Y4, Y4
+	VPSRAD         $0x0b, Y5, Y5
+	VPADDD         Y3, Y1, Y2
+	VPSUBD         Y3, Y1, Y1
+	VPSRAD         $0x0b, Y2, Y2
+	VPSRAD         $0x0b, Y1, Y1
+	VPMADDWD       sum<>+0(SB), Y8, Y3
+	VPMADDWD       difference<>+0(SB), Y8, Y6
+	VPMADDWD       even2<>+0(SB), Y9, Y7
+	VPMADDWD       even3<>+0(SB), Y9, Y8
+	VPADDD         round0<>+0(SB), Y3, Y3
+	VPADDD         Y8, Y3, Y9
+	VPSUBD         Y8, Y3, Y3
+	VPADDD         round0<>+0(SB), Y6, Y6
+	VPADDD         Y7, Y6, Y8
+	VPSUBD         Y7, Y6, Y6
+	VPADDW         Y10, Y0, Y7
+	VPMADDWD       odd3<>+0(SB), Y7, Y11
+	VPMADDWD       odd4<>+0(SB), Y7, Y7
+	VPMADDWD       out3<>+0(SB), Y0, Y12
+	VPMADDWD       out0<>+0(SB), Y0, Y0
+	VPADDD         Y7, Y12, Y12
+	VPADDD         Y11, Y0, Y0
+	VPADDD         Y12, Y9, Y13
+	VPSUBD         Y12, Y9, Y9
+	VPSRAD         $0x0b, Y13, Y13
+	VPACKSSDW      (SP), Y13, Y13
+	VPSRAD         $0x0b, Y9, Y9
+	VPACKSSDW      32(SP), Y9, Y9
+	VPADDD         Y0, Y3, Y12
+	VPSUBD         Y0, Y3, Y3
+	VPSRAD         $0x0b, Y12, Y12
+	VPACKSSDW      64(SP), Y12, Y12
+	VPSRAD         $0x0b, Y3, Y3
+	VPACKSSDW      96(SP), Y3, Y3
+	VPMADDWD       out2<>+0(SB), Y10, Y0
+	VPMADDWD       out1<>+0(SB), Y10, Y10
+	VPADDD         Y11, Y0, Y0
+	VPADDD         Y7, Y10, Y10
+	VPADDD         Y0, Y8, Y7
+	VPSUBD         Y0, Y8, Y8
+	VPSRAD         $0x0b, Y7, Y7
+	VPACKSSDW      Y4, Y7, Y7
+	VPSRAD         $0x0b, Y8, Y8
+	VPACKSSDW      Y5, Y8, Y8
+	VPADDD         Y10, Y6, Y0
+	VPSUBD         Y10, Y6, Y6
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      Y2, Y0, Y0
+	VPSRAD         $0x0b, Y6, Y6
+	VPACKSSDW      Y1, Y6, Y6
+	VPSHUFB        turn<>+0(SB), Y13, Y13
+	VPSHUFB        turn<>+0(SB), Y7, Y7
+	VPSHUFB        turn<>+0(SB), Y0, Y0
+	VPSHUFB        turn<>+0(SB), Y12, Y12
+	VPUNPCKLDQ     Y7, Y13, Y1
+	VPUNPCKHDQ     Y7, Y13, Y2
+	VPUNPCKLDQ     Y12, Y0, Y4
+	VPUNPCKHDQ     Y12, Y0, Y0
+	VPUNPCKLQDQ    Y4, Y1, Y5
+	VPUNPCKHQDQ    Y4, Y1, Y1
+	VPUNPCKLQDQ    Y0, Y2, Y4
+	VPUNPCKHQDQ    Y0, Y2, Y0
+	VPSHUFB        turn<>+0(SB), Y3, Y3
+	VPSHUFB        turn<>+0(SB), Y6, Y6
+	VPSHUFB        turn<>+0(SB), Y8, Y8
+	VPSHUFB        turn<>+0(SB), Y9, Y9
+	VPUNPCKLDQ     Y6, Y3, Y2
+	VPUNPCKHDQ     Y6, Y3, Y3
+	VPUNPCKLDQ     Y9, Y8, Y6
+	VPUNPCKHDQ     Y9, Y8, Y7
+	VPUNPCKLQDQ    Y6, Y2, Y8
+	VPUNPCKHQDQ    Y6, Y2, Y2
+	VPUNPCKLQDQ    Y7, Y3, Y6
+	VPUNPCKHQDQ    Y7, Y3, Y3
+	VPADDW         limit1<>+0(SB), Y5, Y7
+	VPADDW         limit1<>+0(SB), Y8, Y9
+	VPOR           Y9, Y7, Y7
+	VPTEST         beyond1<>+0(SB), Y7
+	JNZ            wild
+	VPMADDWD       sum<>+0(SB), Y8, Y7
+	VPMADDWD       difference<>+0(SB), Y8, Y8
+	VPMADDWD       even2<>+0(SB), Y2, Y9
+	VPMADDWD       even3<>+0(SB), Y2, Y2
+	VPADDD         round1<>+0(SB), Y7, Y7
+	VPADDD         Y2, Y7, Y10
+	VPSUBD         Y2, Y7, Y2
+	VPADDD         round1<>+0(SB), Y8, Y8
+	VPADDD         Y9, Y8, Y7
+	VPSUBD         Y9, Y8, Y8
+	VPADDW         Y3, Y6, Y9
+	VPMADDWD       odd3<>+0(SB), Y9, Y11
+	VPMADDWD       odd4<>+0(SB), Y9, Y9
+	VPMADDWD       out3<>+0(SB), Y6, Y12
+	VPMADDWD       out0<>+0(SB), Y6, Y6
+	VPADDD         Y9, Y12, Y12
+	VPADDD         Y11, Y6, Y6
+	VPADDD         Y12, Y10, Y13
+	VPSUBD         Y12, Y10, Y10
+	VPSRAD         $0x12, Y13, Y13
+	VMOVDQU        Y13, (SP)
+	VPSRAD         $0x12, Y10, Y10
+	VMOVDQU        Y10, 32(SP)
+	VPADDD         Y6, Y2, Y10
+	VPSUBD         Y6, Y2, Y2
+	VPSRAD         $0x12, Y10, Y10
+	VMOVDQU        Y10, 64(SP)
+	VPSRAD         $0x12, Y2, Y2
+	VMOVDQU        Y2, 96(SP)
+	VPMADDWD       out2<>+0(SB), Y3, Y2
+	VPMADDWD       out1<>+0(SB), Y3, Y3
+	VPADDD         Y11, Y2, Y2
+	VPADDD         Y9, Y3, Y3
+	VPADDD         Y2, Y7, Y6
+	VPSUBD         Y2, Y7, Y7
+	VPSRAD         $0x12, Y6, Y6
+	VPSRAD         $0x12, Y7, Y7
+	VPADDD         Y3, Y8, Y2
+	VPSUBD         Y3, Y8, Y8
+	VPSRAD         $0x12, Y2, Y2
+	VPSRAD         $0x12, Y8, Y8
+	VPMADDWD       sum<>+0(SB), Y5, Y3
+	VPMADDWD       difference<>+0(SB), Y5, Y5
+	VPMADDWD       even2<>+0(SB), Y1, Y9
+	VPMADDWD       even3<>+0(SB), Y1, Y1
+	VPADDD         round1<>+0(SB), Y3, Y3
+	VPADDD         Y1, Y3, Y10
+	VPSUBD         Y1, Y3, Y1
+	VPADDD         round1<>+0(SB), Y5, Y5
+	VPADDD         Y9, Y5, Y3
+	VPSUBD         Y9, Y5, Y5
+	VPADDW         Y0, Y4, Y9
+	VPMADDWD       odd3<>+0(SB), Y9, Y11
+	VPMADDWD       odd4<>+0(SB), Y9, Y9
+	VPMADDWD       out3<>+0(SB), Y4, Y12
+	VPMADDWD       out0<>+0(SB), Y4, Y4
+	VPADDD         Y9, Y12, Y12
+	VPADDD         Y11, Y4, Y4
+	VPADDD         Y12, Y10, Y13
+	VPSUBD         Y12, Y10, Y10
+	VPSRAD         $0x12, Y13, Y13
+	VPACKSSDW      (SP), Y13, Y13
+	VPSRAD         $0x12, Y10, Y10
+	VPACKSSDW      32(SP), Y10, Y10
+	VPADDD         Y4, Y1, Y12
+	VPSUBD         Y4, Y1, Y1
+	VPSRAD         $0x12, Y12, Y12
+	VPACKSSDW      64(SP), Y12, Y12
+	VPSRAD         $0x12, Y1, Y1
+	VPACKSSDW      96(SP), Y1, Y1
+	VPMADDWD       out2<>+0(SB), Y0, Y4
+	VPMADDWD       out1<>+0(SB), Y0, Y0
+	VPADDD         Y11, Y4, Y4
+	VPADDD         Y9, Y0, Y0
+	VPADDD         Y4, Y3, Y9
+	VPSUBD         Y4, Y3, Y3
+	VPSRAD         $0x12, Y9, Y9
+	VPACKSSDW      Y6, Y9, Y9
+	VPSRAD         $0x12, Y3, Y3
+	VPACKSSDW      Y7, Y3, Y3
+	VPADDD         Y0, Y5, Y4
+	VPSUBD         Y0, Y5, Y5
+	VPSRAD         $0x12, Y4, Y4
+	VPACKSSDW      Y2, Y4, Y4
+	VPSRAD         $0x12, Y5, Y5
+	VPACKSSDW      Y8, Y5, Y5
+	VPACKSSWB      Y1, Y13, Y0
+	VPACKSSWB      Y5, Y9, Y1
+	VPACKSSWB      Y3, Y4, Y2
+	VPACKSSWB      Y10, Y12, Y3
+	VPUNPCKLBW     Y1, Y0, Y4
+	VPUNPCKHBW     Y1, Y0, Y0
+	VPUNPCKLBW     Y3, Y2, Y1
+	VPUNPCKHBW     Y3, Y2, Y2
+	VPUNPCKLWD     Y1, Y4, Y3
+	VPUNPCKHWD     Y1, Y4, Y1
+	VPUNPCKLWD     Y2, Y0, Y4
+	VPUNPCKHWD     Y2, Y0, Y0
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLDQ     Y0, Y1, Y4
+	VPUNPCKHDQ     Y0, Y1, Y0
+	VPXOR          flip<>+0(SB), Y2, Y2
+	VPERMQ         $0xd8, Y2, Y2
+	VMOVDQU        X2, (R9)
+	VEXTRACTI128   $0x01, Y2, (R9)(CX*1)
+	LEAQ           (R9)(CX*2), R9
+	VPXOR          flip<>+0(SB), Y3, Y3
+	VPERMQ         $0xd8, Y3, Y3
+	VMOVDQU        X3, (R9)
+	VEXTRACTI128   $0x01, Y3, (R9)(CX*1)
+	LEAQ           (R9)(CX*2), R9
+	VPXOR          flip<>+0(SB), Y4, Y4
+	VPERMQ         $0xd8, Y4, Y4
+	VMOVDQU        X4, (R9)
+	VEXTRACTI128   $0x01, Y4, (R9)(CX*1)
+	LEAQ           (R9)(CX*2), R9
+	VPXOR          flip<>+0(SB), Y0, Y0
+	VPERMQ         $0xd8, Y0, Y0
+	VMOVDQU        X0, (R9)
+	VEXTRACTI128   $0x01, Y0, (R9)(CX*1)
+	LEAQ           (R9)(CX*2), R9
 
-DATA out0<>+0(SB)/2, $0xecc1
-DATA out0<>+2(SB)/2, $0xe333
-DATA out0<>+4(SB)/2, $0xecc1
-DATA out0<>+6(SB)/2, $0xe333
-DATA out0<>+8(SB)/2, $0xecc1
-DATA out0<>+10(SB)/2, $0xe333
-DATA out0<>+12(SB)/2, $0xecc1
-DATA out0<>+14(SB)/2, $0xe333
-DATA out0<>+16(SB)/2, $0xecc1
-DATA out0<>+18(SB)/2, $0xe333
-DATA out0<>+20(SB)/2, $0xecc1
-DATA out0<>+22(SB)/2, $0xe333
-DATA out0<>+24(SB)/2, $0xecc1
-DATA out0<>+26(SB)/2, $0xe333
-DATA out0<>+28(SB)/2, $0xecc1
-DATA out0<>+30(SB)/2, $0xe333
-GLOBL out0<>(SB), RODATA|NOPTR, $32
+next:
+	VPXOR   Y0, Y0, Y0
+	VMOVDQU Y0, (DX)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y0, 32(DX)
+	VMOVDQU Y0, 32(R8)
+	VMOVDQU Y0, 64(DX)
+	VMOVDQU Y0, 64(R8)
+	VMOVDQU Y0, 96(DX)
+	VMOVDQU Y0, 96(R8)
+	ADDQ    $0x10, AX
+	ADDQ    SI, DX
+	DECQ    DI
+	JNZ     two
 
-DATA out3<>+0(SB)/2, $0xe333
-DATA out3<>+2(SB)/2, $0x133e
-DATA out3<>+4(SB)/2, $0xe333
-DATA out3<>+6(SB)/2, $0x133e
-DATA out3<>+8(SB)/2, $0xe333
-DATA out3<>+10(SB)/2, $0x133e
-DATA out3<>+12(SB)/2, $0xe333
-DATA out3<>+14(SB)/2, $0x133e
-DATA out3<>+16(SB)/2, $0xe333
-DATA out3<>+18(SB)/2, $0x133e
-DATA out3<>+20(SB)/2, $0xe333
-DATA out3<>+22(SB)/2, $0x133e
-DATA out3<>+24(SB)/2, $0xe333
-DATA out3<>+26(SB)/2, $0x133e
-DATA out3<>+28(SB)/2, $0xe333
-DATA out3<>+30(SB)/2, $0x133e
-GLOBL out3<>(SB), RODATA|NOPTR, $32
+wild:
+	MOVQ DI, left+56(FP)
+	VZEROUPPER
+	RET
 
-DATA out1<>+0(SB)/2, $0xefb0
-DATA out1<>+2(SB)/2, $0xadfd
-DATA out1<>+4(SB)/2, $0xefb0
-DATA out1<>+6(SB)/2, $0xadfd
-DATA out1<>+8(SB)/2, $0xefb0
-DATA out1<>+10(SB)/2, $0xadfd
-DATA out1<>+12(SB)/2, $0xefb0
-DATA out1<>+14(SB)/2, $0xadfd
-DATA out1<>+16(SB)/2, $0xefb0
-DATA out1<>+18(SB)/2, $0xadfd
-DATA out1<>+20(SB)/2, $0xefb0
-DATA out1<>+22(SB)/2, $0xadfd
-DATA out1<>+24(SB)/2, $0xefb0
-DATA out1<>+26(SB)/2, $0xadfd
-DATA out1<>+28(SB)/2, $0xefb0
-DATA out1<>+30(SB)/2, $0xadfd
-GLOBL out1<>(SB), RODATA|NOPTR, $32
+few:
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (R8), Y0, Y0
+	VPMULLW        128(SP), Y0, Y0
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(R8), Y1, Y1
+	VPMULLW        160(SP), Y1, Y1
+	VPAND          stretch2_ac<>+0(SB), Y0, Y2
+	VPOR           Y1, Y2, Y2
+	VPTEST         Y2, Y2
+	JZ             flat
+	VPSHUFB        gather<>+0(SB), Y0, Y2
+	VPSHUFB        gather<>+32(SB), Y1, Y3
+	VPOR           Y3, Y2, Y2
+	VPSHUFB        gather<>+128(SB), Y0, Y3
+	VPSHUFB        gather<>+160(SB), Y1, Y4
+	VPOR           Y4, Y3, Y3
+	VPSHUFB        gather<>+288(SB), Y0, Y0
+	VPSHUFB        gather<>+320(SB), Y1, Y4
+	VPOR           Y4, Y0, Y0
+	VPSHUFB        gather<>+416(SB), Y1, Y4
+	VPSHUFB        gather<>+544(SB), Y1, Y1
+	VPMADDWD       half<>+0(SB), Y1, Y5
+	VPADDW         limit0<>+0(SB), Y2, Y6
+	VPADDW         limit0<>+0(SB), Y1, Y1
+	VPOR           Y1, Y6, Y6
+	VPTEST         beyond0<>+0(SB), Y6
+	JNZ            wild
+	VPMADDWD       sum<>+0(SB), Y2, Y1
+	VPMADDWD       difference<>+0(SB), Y2, Y2
+	VPMADDWD       even2<>+0(SB), Y3, Y6
+	VPMADDWD       even3<>+0(SB), Y3, Y3
+	VPADDD         round0<>+0(SB), Y1, Y1
+	VPADDD         Y3, Y1, Y7
+	VPSUBD         Y3, Y1, Y1
+	VPADDD         round0<>+0(SB), Y2, Y2
+	VPADDD         Y6, Y2, Y3
+	VPSUBD         Y6, Y2, Y2
+	VPADDW         Y4, Y0, Y6
+	VPMADDWD       odd3<>+0(SB), Y6, Y8
+	VPMADDWD       odd4<>+0(SB), Y6, Y6
+	VPMADDWD       out3<>+0(SB), Y0, Y9
+	VPMADDWD       out0<>+0(SB), Y0, Y0
+	VPADDD         Y6, Y9, Y9
+	VPADDD         Y8, Y0, Y0
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x0b, Y10, Y10
+	VPACKSSDW      Y5, Y10, Y10
+	VPSRAD         $0x0b, Y7, Y7
+	VPACKSSDW      Y5, Y7, Y7
+	VPADDD         Y0, Y1, Y9
+	VPSUBD         Y0, Y1, Y1
+	VPSRAD         $0x0b, Y9, Y9
+	VPACKSSDW      Y5, Y9, Y9
+	VPSRAD         $0x0b, Y1, Y1
+	VPACKSSDW      Y5, Y1, Y1
+	VPMADDWD       out2<>+0(SB), Y4, Y0
+	VPMADDWD       out1<>+0(SB), Y4, Y4
+	VPADDD         Y8, Y0, Y0
+	VPADDD         Y6, Y4, Y4
+	VPADDD         Y0, Y3, Y6
+	VPSUBD         Y0, Y3, Y3
+	VPSRAD         $0x0b, Y6, Y6
+	VPACKSSDW      Y5, Y6, Y6
+	VPSRAD         $0x0b, Y3, Y3
+	VPACKSSDW      Y5, Y3, Y3
+	VPADDD         Y4, Y2, Y0
+	VPSUBD         Y4, Y2, Y2
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      Y5, Y0, Y0
+	VPSRAD         $0x0b, Y2, Y2
+	VPACKSSDW      Y5, Y2, Y2
+	VPSHUFB        turn<>+0(SB), Y10, Y10
+	VPSHUFB        turn<>+0(SB), Y6, Y6
+	VPSHUFB        turn<>+0(SB), Y0, Y0
+	VPSHUFB        turn<>+0(SB), Y9, Y9
+	VPUNPCKLDQ     Y6, Y10, Y4
+	VPUNPCKHDQ     Y6, Y10, Y5
+	VPUNPCKLDQ     Y9, Y0, Y6
+	VPUNPCKHDQ     Y9, Y0, Y0
+	VPUNPCKLQDQ    Y6, Y4, Y8
+	VPUNPCKHQDQ    Y6, Y4, Y4
+	VPUNPCKLQDQ    Y0, Y5, Y6
+	VPUNPCKHQDQ    Y0, Y5, Y0
+	VPSHUFB        turn<>+0(SB), Y1, Y1
+	VPSHUFB        turn<>+0(SB), Y2, Y2
+	VPSHUFB        turn<>+0(SB), Y3, Y3
+	VPSHUFB        turn<>+0(SB), Y7, Y7
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKLDQ     Y7, Y3, Y2
+	VPUNPCKHDQ     Y7, Y3, Y3
+	VPUNPCKLQDQ    Y2, Y5, Y7
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPADDW         limit1<>+0(SB), Y8, Y3
+	VPADDW         limit1<>+0(SB), Y7, Y9
+	VPOR           Y9, Y3, Y3
+	VPTEST         beyond1<>+0(SB), Y3
+	JNZ            wild
+	VPMADDWD       sum<>+0(SB), Y7, Y3
+	VPMADDWD       difference<>+0(SB), Y7, Y7
+	VPMADDWD       even2<>+0(SB), Y2, Y9
+	VPMADDWD       even3<>+0(SB), Y2, Y2
+	VPADDD         round1<>+0(SB), Y3, Y3
+	VPADDD         Y2, Y3, Y10
+	VPSUBD         Y2, Y3, Y2
+	VPADDD         round1<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y3
+	VPSUBD         Y9, Y7, Y7
+	VPADDW         Y1, Y5, Y9
+	VPMADDWD       odd3<>+0(SB), Y9, Y11
+	VPMADDWD       odd4<>+0(SB), Y9, Y9
+	VPMADDWD       out3<>+0(SB), Y5, Y12
+	VPMADDWD       out0<>+0(SB), Y5, Y5
+	VPADDD         Y9, Y12, Y12
+	VPADDD         Y11, Y5, Y5
+	VPADDD         Y12, Y10, Y13
+	VPSUBD         Y12, Y10, Y10
+	VPSRAD         $0x12, Y13, Y13
+	VMOVDQU        Y13, (SP)
+	VPSRAD         $0x12, Y10, Y10
+	VMOVDQU        Y10, 32(SP)
+	VPADDD         Y5, Y2, Y10
+	VPSUBD         Y5, Y2, Y2
+	VPSRAD         $0x12, Y10, Y10
+	VMOVDQU        Y10, 64(SP)
+	VPSRAD         $0x12, Y2, Y2
+	VMOVDQU        Y2, 96(SP)
+	VPMADDWD       out2<>+0(SB), Y1, Y2
+	VPMADDWD       out1<>+0(SB), Y1, Y1
+	VPADDD         Y11, Y2, Y2
+	VPADDD         Y9, Y1, Y1
+	VPADDD         Y2, Y3, Y5
+	VPSUBD         Y2, Y3, Y3
+	VPSRAD         $0x12, Y5, Y5
+	VPSRAD         $0x12, Y3, Y3
+	VPADDD         Y1, Y7, Y2
+	VPSUBD         Y1, Y7, Y7
+	VPSRAD         $0x12, Y2, Y2
+	VPSRAD         $0x12, Y7, Y7
+	VPMADDWD       sum<>+0(SB), Y8, Y1
+	VPMADDWD       difference<>+0(SB), Y8, Y8
+	VPMADDWD       even2<>+0(SB), Y4, Y9
+	VPMADDWD       even3<>+0(SB), Y4, Y4
+	VPADDD         round1<>+0(SB), Y1, Y1
+	VPADDD         Y4, Y1, Y10
+	VPSUBD         Y4, Y1, Y1
+	VPADDD         round1<>+0(SB), Y8, Y8
+	VPADDD         Y9, Y8, Y4
+	VPSUBD         Y9, Y8, Y8
+	VPADDW         Y0, Y6, Y9
+	VPMADDWD       odd3<>+0(SB), Y9, Y11
+	VPMADDWD       odd4<>+0(SB), Y9, Y9
+	VPMADDWD       out3<>+0(SB), Y6, Y12
+	VPMADDWD       out0<>+0(SB), Y6, Y6
+	VPADDD         Y9, Y12, Y12
+	VPADDD         Y11, Y6, Y6
+	VPADDD         Y12, Y10, Y13
+	VPSUBD         Y12, Y10, Y10
+	VPSRAD         $0x12, Y13, Y13
+	VPACKSSDW      (SP), Y13, Y13
+	VPSRAD         $0x12, Y10, Y10
+	VPACKSSDW      32(SP), Y10, Y10
+	VPADDD         Y6, Y1, Y12
+	VPSUBD         Y6, Y1, Y1
+	VPSRAD         $0x12, Y12, Y12
+	VPACKSSDW      64(SP), Y12, Y12
+	VPSRAD         $0x12, Y1, Y1
+	VPACKSSDW      96(SP), Y1, Y1
+	VPMADDWD       out2<>+0(SB), Y0, Y6
+	VPMADDWD       out1<>+0(SB), Y0, Y0
+	VPADDD         Y11, Y6, Y6
+	VPADDD         Y9, Y0, Y0
+	VPADDD         Y6, Y4, Y9
+	VPSUBD         Y6, Y4, Y4
+	VPSRAD         $0x12, Y9, Y9
+	VPACKSSDW      Y5, Y9, Y9
+	VPSRAD         $0x12, Y4, Y4
+	VPACKSSDW      Y3, Y4, Y4
+	VPADDD         Y0, Y8, Y3
+	VPSUBD         Y0, Y8, Y8
+	VPSRAD         $0x12, Y3, Y3
+	VPACKSSDW      Y2, Y3, Y3
+	VPSRAD         $0x12, Y8, Y8
+	VPACKSSDW      Y7, Y8, Y8
+	VPACKSSWB      Y1, Y13, Y0
+	VPACKSSWB      Y8, Y9, Y1
+	VPACKSSWB      Y4, Y3, Y2
+	VPACKSSWB      Y10, Y12, Y3
+	VPUNPCKLBW     Y1, Y0, Y4
+	VPUNPCKHBW     Y1, Y0, Y0
+	VPUNPCKLBW     Y3, Y2, Y1
+	VPUNPCKHBW     Y3, Y2, Y2
+	VPUNPCKLWD     Y1, Y4, Y3
+	VPUNPCKHWD     Y1, Y4, Y1
+	VPUNPCKLWD     Y2, Y0, Y4
+	VPUNPCKHWD     Y2, Y0, Y0
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLDQ     Y0, Y1, Y4
+	VPUNPCKHDQ     Y0, Y1, Y0
+	VPXOR          flip<>+0(SB), Y2, Y2
+	VPERMQ         $0xd8, Y2, Y2
+	VMOVDQU        X2, (R9)
+	VEXTRACTI128   $0x01, Y2, (R9)(CX*1)
+	LEAQ           (R9)(CX*2), R9
+	VPXOR          flip<>+0(SB), Y3, Y3
+	VPERMQ         $0xd8, Y3, Y3
+	VMOVDQU        X3, (R9)
+	VEXTRACTI128   $0x01, Y3, (R9)(CX*1)
+	LEAQ           (R9)(CX*2), R9
+	VPXOR          flip<>+0(SB), Y4, Y4
+	VPERMQ         $0xd8, Y4, Y4
+	VMOVDQU        X4, (R9)
+	VEXTRACTI128   $0x01, Y4, (R9)(CX*1)
+	LEAQ           (R9)(CX*2), R9
+	VPXOR          flip<>+0(SB), Y0, Y0
+	VPERMQ         $0xd8, Y0, Y0
+	VMOVDQU        X0, (R9)
+	VEXTRACTI128   $0x01, Y0, (R9)(CX*1)
+	LEAQ           (R9)(CX*2), R9
+	JMP            next
 
-DATA out2<>+0(SB)/2, $0xadfd
-DATA out2<>+2(SB)/2, $0x1051
-DATA out2<>+4(SB)/2, $0xadfd
-DATA out2<>+6(SB)/2, $0x1051
-DATA out2<>+8(SB)/2, $0xadfd
-DATA out2<>+10(SB)/2, $0x1051
-DATA out2<>+12(SB)/2, $0xadfd
-DATA out2<>+14(SB)/2, $0x1051
-DATA out2<>+16(SB)/2, $0xadfd
-DATA out2<>+18(SB)/2, $0x1051
-DATA out2<>+20(SB)/2, $0xadfd
-DATA out2<>+22(SB)/2, $0x1051
-DATA out2<>+24(SB)/2, $0xadfd
-DATA out2<>+26(SB)/2, $0x1051
-DATA out2<>+28(SB)/2, $0xadfd
-DATA out2<>+30(SB)/2, $0x1051
-GLOBL out2<>(SB), RODATA|NOPTR, $32
-
-DATA round0<>+0(SB)/4, $0x00000400
-DATA round0<>+4(SB)/4, $0x00000400
-DATA round0<>+8(SB)/4, $0x00000400
-DATA round0<>+12(SB)/4, $0x00000400
-DATA round0<>+16(SB)/4, $0x00000400
-DATA round0<>+20(SB)/4, $0x00000400
-DATA round0<>+24(SB)/4, $0x00000400
-DATA round0<>+28(SB)/4, $0x00000400
-GLOBL round0<>(SB), RODATA|NOPTR, $32
-
-DATA round1<>+0(SB)/4, $0x00020000
-DATA round1<>+4(SB)/4, $0x00020000
-DATA round1<>+8(SB)/4, $0x00020000
-DATA round1<>+12(SB)/4, $0x00020000
-DATA round1<>+16(SB)/4, $0x00020000
-DATA round1<>+20(SB)/4, $0x00020000
-DATA round1<>+24(SB)/4, $0x00020000
-DATA round1<>+28(SB)/4, $0x00020000
-GLOBL round1<>(SB), RODATA|NOPTR, $32
-
-DATA four_even3<>+0(SB)/4, $0x115129cf
-DATA four_even3<>+4(SB)/4, $0x115129cf
-DATA four_even3<>+8(SB)/4, $0x115129cf
-DATA four_even3<>+12(SB)/4, $0x115129cf
-DATA four_even3<>+16(SB)/4, $0x115129cf
-DATA four_even3<>+20(SB)/4, $0x115129cf
-DATA four_even3<>+24(SB)/4, $0x115129cf
-DATA four_even3<>+28(SB)/4, $0x115129cf
-DATA four_even3<>+32(SB)/4, $0x115129cf
-DATA four_even3<>+36(SB)/4, $0x115129cf
-DATA four_even3<>+40(SB)/4, $0x115129cf
-DATA four_even3<>+44(SB)/4, $0x115129cf
-DATA four_even3<>+48(SB)/4, $0x115129cf
-DATA four_even3<>+52(SB)/4, $0x115129cf
-DATA four_even3<>+56(SB)/4, $0x115129cf
-DATA four_even3<>+60(SB)/4, $0x115129cf
-GLOBL four_even3<>(SB), RODATA|NOPTR, $64
-
-DATA four_even2<>+0(SB)/4, $0xd6301151
-DATA four_even2<>+4(SB)/4, $0xd6301151
-DATA four_even2<>+8(SB)/4, $0xd6301151
-DATA four_even2<>+12(SB)/4, $0xd6301151
-DATA four_even2<>+16(SB)/4, $0xd6301151
-DATA four_even2<>+20(SB)/4, $0xd6301151
-DATA four_even2<>+24(SB)/4, $0xd6301151
-DATA four_even2<>+28(SB)/4, $0xd6301151
-DATA four_even2<>+32(SB)/4, $0xd6301151
-DATA four_even2<>+36(SB)/4, $0xd6301151
-DATA four_even2<>+40(SB)/4, $0xd6301151
-DATA four_even2<>+44(SB)/4, $0xd6301151
-DATA four_even2<>+48(SB)/4, $0xd6301151
-DATA four_even2<>+52(SB)/4, $0xd6301151
-DATA four_even2<>+56(SB)/4, $0xd6301151
-DATA four_even2<>+60(SB)/4, $0xd6301151
-GLOBL four_even2<>(SB), RODATA|NOPTR, $64
-
-DATA four_odd3<>+0(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+4(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+8(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+12(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+16(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+20(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+24(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+28(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+32(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+36(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+40(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+44(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+48(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+52(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+56(SB)/4, $0x25a1e6dc
-DATA four_odd3<>+60(SB)/4, $0x25a1e6dc
-GLOBL four_odd3<>(SB), RODATA|NOPTR, $64
-
-DATA four_odd4<>+0(SB)/4, $0x192525a1
-DATA four_odd4<>+4(SB)/4, $0x192525a1
-DATA four_odd4<>+8(SB)/4, $0x192525a1
-DATA four_odd4<>+12(SB)/4, $0x192525a1
-DATA four_odd4<>+16(SB)/4, $0x192525a1
-DATA four_odd4<>+20(SB)/4, $0x192525a1
-DATA four_odd4<>+24(SB)/4, $0x192525a1
-DATA four_odd4<>+28(SB)/4, $0x192525a1
-DATA four_odd4<>+32(SB)/4, $0x192525a1
-DATA four_odd4<>+36(SB)/4, $0x192525a1
-DATA four_odd4<>+40(SB)/4, $0x192525a1
-DATA four_odd4<>+44(SB)/4, $0x192525a1
-DATA four_odd4<>+48(SB)/4, $0x192525a1
-DATA four_odd4<>+52(SB)/4, $0x192525a1
-DATA four_odd4<>+56(SB)/4, $0x192525a1
-DATA four_odd4<>+60(SB)/4, $0x192525a1
-GLOBL four_odd4<>(SB), RODATA|NOPTR, $64
-
-DATA four_out0<>+0(SB)/4, $0xe333ecc1
-DATA four_out0<>+4(SB)/4, $0xe333ecc1
-DATA four_out0<>+8(SB)/4, $0xe333ecc1
-DATA four_out0<>+12(SB)/4, $0xe333ecc1
-DATA four_out0<>+16(SB)/4, $0xe333ecc1
-DATA four_out0<>+20(SB)/4, $0xe333ecc1
-DATA four_out0<>+24(SB)/4, $0xe333ecc1
-DATA four_out0<>+28(SB)/4, $0xe333ecc1
-DATA four_out0<>+32(SB)/4, $0xe333ecc1
-DATA four_out0<>+36(SB)/4, $0xe333ecc1
-DATA four_out0<>+40(SB)/4, $0xe333ecc1
-DATA four_out0<>+44(SB)/4, $0xe333ecc1
-DATA four_out0<>+48(SB)/4, $0xe333ecc1
-DATA four_out0<>+52(SB)/4, $0xe333ecc1
-DATA four_out0<>+56(SB)/4, $0xe333ecc1
-DATA four_out0<>+60(SB)/4, $0xe333ecc1
-GLOBL four_out0<>(SB), RODATA|NOPTR, $64
-
-DATA four_out3<>+0(SB)/4, $0x133ee333
-DATA four_out3<>+4(SB)/4, $0x133ee333
-DATA four_out3<>+8(SB)/4, $0x133ee333
-DATA four_out3<>+12(SB)/4, $0x133ee333
-DATA four_out3<>+16(SB)/4, $0x133ee333
-DATA four_out3<>+20(SB)/4, $0x133ee333
-DATA four_out3<>+24(SB)/4, $0x133ee333
-DATA four_out3<>+28(SB)/4, $0x133ee333
-DATA four_out3<>+32(SB)/4, $0x133ee333
-DATA four_out3<>+36(SB)/4, $0x133ee333
-DATA four_out3<>+40(SB)/4, $0x133ee333
-DATA four_out3<>+44(SB)/4, $0x133ee333
-DATA four_out3<>+48(SB)/4, $0x133ee333
-DATA four_out3<>+52(SB)/4, $0x133ee333
-DATA four_out3<>+56(SB)/4, $0x133ee333
-DATA four_out3<>+60(SB)/4, $0x133ee333
-GLOBL four_out3<>(SB), RODATA|NOPTR, $64
-
-DATA four_out1<>+0(SB)/4, $0xadfdefb0
-DATA four_out1<>+4(SB)/4, $0xadfdefb0
-DATA four_out1<>+8(SB)/4, $0xadfdefb0
-DATA four_out1<>+12(SB)/4, $0xadfdefb0
-DATA four_out1<>+16(SB)/4, $0xadfdefb0
-DATA four_out1<>+20(SB)/4, $0xadfdefb0
-DATA four_out1<>+24(SB)/4, $0xadfdefb0
-DATA four_out1<>+28(SB)/4, $0xadfdefb0
-DATA four_out1<>+32(SB)/4, $0xadfdefb0
-DATA four_out1<>+36(SB)/4, $0xadfdefb0
-DATA four_out1<>+40(SB)/4, $0xadfdefb0
-DATA four_out1<>+44(SB)/4, $0xadfdefb0
-DATA four_out1<>+48(SB)/4, $0xadfdefb0
-DATA four_out1<>+52(SB)/4, $0xadfdefb0
-DATA four_out1<>+56(SB)/4, $0xadfdefb0
-DATA four_out1<>+60(SB)/4, $0xadfdefb0
-GLOBL four_out1<>(SB), RODATA|NOPTR, $64
-
-DATA four_out2<>+0(SB)/4, $0x1051adfd
-DATA four_out2<>+4(SB)/4, $0x1051adfd
-DATA four_out2<>+8(SB)/4, $0x1051adfd
-DATA four_out2<>+12(SB)/4, $0x1051adfd
-DATA four_out2<>+16(SB)/4, $0x1051adfd
-DATA four_out2<>+20(SB)/4, $0x1051adfd
-DATA four_out2<>+24(SB)/4, $0x1051adfd
-DATA four_out2<>+28(SB)/4, $0x1051adfd
-DATA four_out2<>+32(SB)/4, $0x1051adfd
-DATA four_out2<>+36(SB)/4, $0x1051adfd
-DATA four_out2<>+40(SB)/4, $0x1051adfd
-DATA four_out2<>+44(SB)/4, $0x1051adfd
-DATA four_out2<>+48(SB)/4, $0x1051adfd
-DATA four_out2<>+52(SB)/4, $0x1051adfd
-DATA four_out2<>+56(SB)/4, $0x1051adfd
-DATA four_out2<>+60(SB)/4, $0x1051adfd
-GLOBL four_out2<>(SB), RODATA|NOPTR, $64
-
-DATA four_round0<>+0(SB)/4, $0x00000400
-DATA four_round0<>+4(SB)/4, $0x00000400
-DATA four_round0<>+8(SB)/4, $0x00000400
-DATA four_round0<>+12(SB)/4, $0x00000400
-DATA four_round0<>+16(SB)/4, $0x00000400
-DATA four_round0<>+20(SB)/4, $0x00000400
-DATA four_round0<>+24(SB)/4, $0x00000400
-DATA four_round0<>+28(SB)/4, $0x00000400
-DATA four_round0<>+32(SB)/4, $0x00000400
-DATA four_round0<>+36(SB)/4, $0x00000400
-DATA four_round0<>+40(SB)/4, $0x00000400
-DATA four_round0<>+44(SB)/4, $0x00000400
-DATA four_round0<>+48(SB)/4, $0x00000400
-DATA four_round0<>+52(SB)/4, $0x00000400
-DATA four_round0<>+56(SB)/4, $0x00000400
-DATA four_round0<>+60(SB)/4, $0x00000400
-GLOBL four_round0<>(SB), RODATA|NOPTR, $64
-
-DATA four_round1<>+0(SB)/4, $0x00020000
-DATA four_round1<>+4(SB)/4, $0x00020000
-DATA four_round1<>+8(SB)/4, $0x00020000
-DATA four_round1<>+12(SB)/4, $0x00020000
-DATA four_round1<>+16(SB)/4, $0x00020000
-DATA four_round1<>+20(SB)/4, $0x00020000
-DATA four_round1<>+24(SB)/4, $0x00020000
-DATA four_round1<>+28(SB)/4, $0x00020000
-DATA four_round1<>+32(SB)/4, $0x00020000
-DATA four_round1<>+36(SB)/4, $0x00020000
-DATA four_round1<>+40(SB)/4, $0x00020000
-DATA four_round1<>+44(SB)/4, $0x00020000
-DATA four_round1<>+48(SB)/4, $0x00020000
-DATA four_round1<>+52(SB)/4, $0x00020000
-DATA four_round1<>+56(SB)/4, $0x00020000
-DATA four_round1<>+60(SB)/4, $0x00020000
-GLOBL four_round1<>(SB), RODATA|NOPTR, $64
+flat:
+	VPADDW    limit0<>+0(SB), Y0, Y1
+	VPADDW    limit0<>+0(SB), Y0, Y2
+	VPOR      Y2, Y1, Y1
+	VPTEST    beyond0<>+0(SB), Y1
+	JNZ       wild
+	VPADDW    half<>+0(SB), Y0, Y0
+	VPSRAW    $0x03, Y0, Y0
+	VPACKSSWB Y0, Y0, Y0
+	VPXOR     flip<>+0(SB), Y0, Y0
+	VPXOR     Y1, Y1, Y1
+	VPSHUFB   Y1, Y0, Y0
+	VPERMQ    $0x08, Y0, Y0
+	VMOVDQU   X0, (R9)
+	VMOVDQU   X0, (R9)(CX*1)
+	LEAQ      (R9)(CX*2), R9
+	VMOVDQU   X0, (R9)
+	VMOVDQU   X0, (R9)(CX*1)
+	LEAQ      (R9)(CX*2), R9
+	VMOVDQU   X0, (R9)
+	VMOVDQU   X0, (R9)(CX*1)
+	LEAQ      (R9)(CX*2), R9
+	VMOVDQU   X0, (R9)
+	VMOVDQU   X0, (R9)(CX*1)
+	LEAQ      (R9)(CX*2), R9
+	JMP       next
 
 DATA four_limit<>+0(SB)/4, $0x1fff1fff
 DATA four_limit<>+4(SB)/4, $0x1fff1fff
@@ -806,24 +1461,6 @@ DATA four_limit<>+52(SB)/4, $0x1fff1fff
 DATA four_limit<>+56(SB)/4, $0x1fff1fff
 DATA four_limit<>+60(SB)/4, $0x1fff1fff
 GLOBL four_limit<>(SB), RODATA|NOPTR, $64
-
-DATA four_flip<>+0(SB)/4, $0x80808080
-DATA four_flip<>+4(SB)/4, $0x80808080
-DATA four_flip<>+8(SB)/4, $0x80808080
-DATA four_flip<>+12(SB)/4, $0x80808080
-DATA four_flip<>+16(SB)/4, $0x80808080
-DATA four_flip<>+20(SB)/4, $0x80808080
-DATA four_flip<>+24(SB)/4, $0x80808080
-DATA four_flip<>+28(SB)/4, $0x80808080
-DATA four_flip<>+32(SB)/4, $0x80808080
-DATA four_flip<>+36(SB)/4, $0x80808080
-DATA four_flip<>+40(SB)/4, $0x80808080
-DATA four_flip<>+44(SB)/4, $0x80808080
-DATA four_flip<>+48(SB)/4, $0x80808080
-DATA four_flip<>+52(SB)/4, $0x80808080
-DATA four_flip<>+56(SB)/4, $0x80808080
-DATA four_flip<>+60(SB)/4, $0x80808080
-GLOBL four_flip<>(SB), RODATA|NOPTR, $64
 
 DATA four_upper<>+0(SB)/1, $0x00
 DATA four_upper<>+1(SB)/1, $0x08
@@ -1006,24 +1643,24 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPADDW        Z1, Z5, Z8
 	VPADDW        Z2, Z3, Z10
 	VPUNPCKHWD    Z6, Z9, Z11
-	VPMADDWD      four_even3<>+0(SB), Z11, Z12
-	VPMADDWD      four_even2<>+0(SB), Z11, Z11
+	VPMADDWD      even3<>+0(SB), Z11, Z12
+	VPMADDWD      even2<>+0(SB), Z11, Z11
 	VPUNPCKHWD    Z7, Z0, Z13
 	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round0<>+0(SB), Z13, Z13
+	VPADDD        round0<>+0(SB), Z13, Z13
 	VPADDD        Z12, Z13, Z14
 	VPSUBD        Z12, Z13, Z12
 	VPUNPCKHWD    Z4, Z0, Z13
 	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round0<>+0(SB), Z13, Z13
+	VPADDD        round0<>+0(SB), Z13, Z13
 	VPADDD        Z11, Z13, Z15
 	VPSUBD        Z11, Z13, Z11
 	VPUNPCKHWD    Z10, Z8, Z16
-	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
-	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
+	VPMADDWD      odd3<>+0(SB), Z16, Z13
+	VPMADDWD      odd4<>+0(SB), Z16, Z16
 	VPUNPCKHWD    Z2, Z5, Z18
-	VPMADDWD      four_out3<>+0(SB), Z18, Z17
-	VPMADDWD      four_out0<>+0(SB), Z18, Z18
+	VPMADDWD      out3<>+0(SB), Z18, Z17
+	VPMADDWD      out0<>+0(SB), Z18, Z18
 	VPADDD        Z16, Z17, Z17
 	VPADDD        Z13, Z18, Z18
 	VPADDD        Z17, Z14, Z19
@@ -1034,9 +1671,9 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPSUBD        Z18, Z12, Z12
 	VPSRAD        $0x0b, Z17, Z17
 	VPSRAD        $0x0b, Z12, Z12
-	VPUNPCKHWD    Z1, Z3, Z20
-	VPMADDWD      four_out2<>+0(SB), Z20, Z18
-	VPMADDWD      four_out1<>+0(SB), Z20, Z20
+	VPUNPCKHWD    Z3, Z1, Z20
+	VPMADDWD      out2<>+0(SB), Z20, Z18
+	VPMADDWD      out1<>+0(SB), Z20, Z20
 	VPADDD        Z13, Z18, Z18
 	VPADDD        Z16, Z20, Z20
 	VPADDD        Z18, Z15, Z13
@@ -1048,24 +1685,24 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPSRAD        $0x0b, Z16, Z16
 	VPSRAD        $0x0b, Z11, Z11
 	VPUNPCKLWD    Z6, Z9, Z6
-	VPMADDWD      four_even3<>+0(SB), Z6, Z9
-	VPMADDWD      four_even2<>+0(SB), Z6, Z6
+	VPMADDWD      even3<>+0(SB), Z6, Z9
+	VPMADDWD      even2<>+0(SB), Z6, Z6
 	VPUNPCKLWD    Z7, Z0, Z7
 	VPSRAD        $0x03, Z7, Z7
-	VPADDD        four_round0<>+0(SB), Z7, Z7
+	VPADDD        round0<>+0(SB), Z7, Z7
 	VPADDD        Z9, Z7, Z18
 	VPSUBD        Z9, Z7, Z7
 	VPUNPCKLWD    Z4, Z0, Z4
 	VPSRAD        $0x03, Z4, Z4
-	VPADDD        four_round0<>+0(SB), Z4, Z4
+	VPADDD        round0<>+0(SB), Z4, Z4
 	VPADDD        Z6, Z4, Z9
 	VPSUBD        Z6, Z4, Z4
 	VPUNPCKLWD    Z10, Z8, Z8
-	VPMADDWD      four_odd3<>+0(SB), Z8, Z6
-	VPMADDWD      four_odd4<>+0(SB), Z8, Z8
+	VPMADDWD      odd3<>+0(SB), Z8, Z6
+	VPMADDWD      odd4<>+0(SB), Z8, Z8
 	VPUNPCKLWD    Z2, Z5, Z5
-	VPMADDWD      four_out3<>+0(SB), Z5, Z2
-	VPMADDWD      four_out0<>+0(SB), Z5, Z5
+	VPMADDWD      out3<>+0(SB), Z5, Z2
+	VPMADDWD      out0<>+0(SB), Z5, Z5
 	VPADDD        Z8, Z2, Z2
 	VPADDD        Z6, Z5, Z5
 	VPADDD        Z2, Z18, Z10
@@ -1080,9 +1717,9 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPACKSSDW     Z17, Z2, Z17
 	VPSRAD        $0x0b, Z7, Z7
 	VPACKSSDW     Z12, Z7, Z12
-	VPUNPCKLWD    Z1, Z3, Z2
-	VPMADDWD      four_out2<>+0(SB), Z2, Z1
-	VPMADDWD      four_out1<>+0(SB), Z2, Z2
+	VPUNPCKLWD    Z3, Z1, Z2
+	VPMADDWD      out2<>+0(SB), Z2, Z1
+	VPMADDWD      out1<>+0(SB), Z2, Z2
 	VPADDD        Z6, Z1, Z1
 	VPADDD        Z8, Z2, Z2
 	VPADDD        Z1, Z9, Z3
@@ -1126,24 +1763,24 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPADDW        Z1, Z2, Z8
 	VPADDW        Z4, Z3, Z10
 	VPUNPCKHWD    Z7, Z9, Z11
-	VPMADDWD      four_even3<>+0(SB), Z11, Z12
-	VPMADDWD      four_even2<>+0(SB), Z11, Z11
+	VPMADDWD      even3<>+0(SB), Z11, Z12
+	VPMADDWD      even2<>+0(SB), Z11, Z11
 	VPUNPCKHWD    Z6, Z0, Z13
 	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round1<>+0(SB), Z13, Z13
+	VPADDD        round1<>+0(SB), Z13, Z13
 	VPADDD        Z12, Z13, Z14
 	VPSUBD        Z12, Z13, Z12
 	VPUNPCKHWD    Z5, Z0, Z13
 	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round1<>+0(SB), Z13, Z13
+	VPADDD        round1<>+0(SB), Z13, Z13
 	VPADDD        Z11, Z13, Z15
 	VPSUBD        Z11, Z13, Z11
 	VPUNPCKHWD    Z10, Z8, Z16
-	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
-	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
+	VPMADDWD      odd3<>+0(SB), Z16, Z13
+	VPMADDWD      odd4<>+0(SB), Z16, Z16
 	VPUNPCKHWD    Z4, Z2, Z18
-	VPMADDWD      four_out3<>+0(SB), Z18, Z17
-	VPMADDWD      four_out0<>+0(SB), Z18, Z18
+	VPMADDWD      out3<>+0(SB), Z18, Z17
+	VPMADDWD      out0<>+0(SB), Z18, Z18
 	VPADDD        Z16, Z17, Z17
 	VPADDD        Z13, Z18, Z18
 	VPADDD        Z17, Z14, Z19
@@ -1154,9 +1791,9 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPSUBD        Z18, Z12, Z12
 	VPSRAD        $0x12, Z17, Z17
 	VPSRAD        $0x12, Z12, Z12
-	VPUNPCKHWD    Z1, Z3, Z20
-	VPMADDWD      four_out2<>+0(SB), Z20, Z18
-	VPMADDWD      four_out1<>+0(SB), Z20, Z20
+	VPUNPCKHWD    Z3, Z1, Z20
+	VPMADDWD      out2<>+0(SB), Z20, Z18
+	VPMADDWD      out1<>+0(SB), Z20, Z20
 	VPADDD        Z13, Z18, Z18
 	VPADDD        Z16, Z20, Z20
 	VPADDD        Z18, Z15, Z13
@@ -1168,24 +1805,24 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPSRAD        $0x12, Z16, Z16
 	VPSRAD        $0x12, Z11, Z11
 	VPUNPCKLWD    Z7, Z9, Z7
-	VPMADDWD      four_even3<>+0(SB), Z7, Z9
-	VPMADDWD      four_even2<>+0(SB), Z7, Z7
+	VPMADDWD      even3<>+0(SB), Z7, Z9
+	VPMADDWD      even2<>+0(SB), Z7, Z7
 	VPUNPCKLWD    Z6, Z0, Z6
 	VPSRAD        $0x03, Z6, Z6
-	VPADDD        four_round1<>+0(SB), Z6, Z6
+	VPADDD        round1<>+0(SB), Z6, Z6
 	VPADDD        Z9, Z6, Z18
 	VPSUBD        Z9, Z6, Z6
 	VPUNPCKLWD    Z5, Z0, Z0
 	VPSRAD        $0x03, Z0, Z0
-	VPADDD        four_round1<>+0(SB), Z0, Z0
+	VPADDD        round1<>+0(SB), Z0, Z0
 	VPADDD        Z7, Z0, Z5
 	VPSUBD        Z7, Z0, Z0
 	VPUNPCKLWD    Z10, Z8, Z8
-	VPMADDWD      four_odd3<>+0(SB), Z8, Z7
-	VPMADDWD      four_odd4<>+0(SB), Z8, Z8
+	VPMADDWD      odd3<>+0(SB), Z8, Z7
+	VPMADDWD      odd4<>+0(SB), Z8, Z8
 	VPUNPCKLWD    Z4, Z2, Z4
-	VPMADDWD      four_out3<>+0(SB), Z4, Z2
-	VPMADDWD      four_out0<>+0(SB), Z4, Z4
+	VPMADDWD      out3<>+0(SB), Z4, Z2
+	VPMADDWD      out0<>+0(SB), Z4, Z4
 	VPADDD        Z8, Z2, Z2
 	VPADDD        Z7, Z4, Z4
 	VPADDD        Z2, Z18, Z9
@@ -1200,9 +1837,9 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPACKSSDW     Z17, Z2, Z17
 	VPSRAD        $0x12, Z6, Z6
 	VPACKSSDW     Z12, Z6, Z12
-	VPUNPCKLWD    Z1, Z3, Z2
-	VPMADDWD      four_out2<>+0(SB), Z2, Z1
-	VPMADDWD      four_out1<>+0(SB), Z2, Z2
+	VPUNPCKLWD    Z3, Z1, Z2
+	VPMADDWD      out2<>+0(SB), Z2, Z1
+	VPMADDWD      out1<>+0(SB), Z2, Z2
 	VPADDD        Z7, Z1, Z1
 	VPADDD        Z8, Z2, Z2
 	VPADDD        Z1, Z5, Z3
@@ -1218,13 +1855,13 @@ TEXT ·inverse4(SB), NOSPLIT, $0-33
 	VPSRAD        $0x12, Z0, Z0
 	VPACKSSDW     Z11, Z0, Z11
 	VPACKSSWB     Z13, Z19, Z0
-	VPXORQ        four_flip<>+0(SB), Z0, Z0
+	VPXORQ        flip<>+0(SB), Z0, Z0
 	VPACKSSWB     Z17, Z16, Z1
-	VPXORQ        four_flip<>+0(SB), Z1, Z1
+	VPXORQ        flip<>+0(SB), Z1, Z1
 	VPACKSSWB     Z11, Z12, Z2
-	VPXORQ        four_flip<>+0(SB), Z2, Z2
+	VPXORQ        flip<>+0(SB), Z2, Z2
 	VPACKSSWB     Z14, Z15, Z3
-	VPXORQ        four_flip<>+0(SB), Z3, Z3
+	VPXORQ        flip<>+0(SB), Z3, Z3
 	VMOVDQU64     four_upper<>+0(SB), Z4
 	VMOVDQU64     four_upper<>+0(SB), Z5
 	VPERMI2B      Z1, Z0, Z4
@@ -1362,24 +1999,6 @@ DATA stretch_dc<>+60(SB)/2, $0x0000
 DATA stretch_dc<>+62(SB)/2, $0x0000
 GLOBL stretch_dc<>(SB), RODATA|NOPTR, $64
 
-DATA stretch_four<>+0(SB)/4, $0x00040004
-DATA stretch_four<>+4(SB)/4, $0x00040004
-DATA stretch_four<>+8(SB)/4, $0x00040004
-DATA stretch_four<>+12(SB)/4, $0x00040004
-DATA stretch_four<>+16(SB)/4, $0x00040004
-DATA stretch_four<>+20(SB)/4, $0x00040004
-DATA stretch_four<>+24(SB)/4, $0x00040004
-DATA stretch_four<>+28(SB)/4, $0x00040004
-DATA stretch_four<>+32(SB)/4, $0x00040004
-DATA stretch_four<>+36(SB)/4, $0x00040004
-DATA stretch_four<>+40(SB)/4, $0x00040004
-DATA stretch_four<>+44(SB)/4, $0x00040004
-DATA stretch_four<>+48(SB)/4, $0x00040004
-DATA stretch_four<>+52(SB)/4, $0x00040004
-DATA stretch_four<>+56(SB)/4, $0x00040004
-DATA stretch_four<>+60(SB)/4, $0x00040004
-GLOBL stretch_four<>(SB), RODATA|NOPTR, $64
-
 DATA stretch_first<>+0(SB)/8, $0x0000000000000000
 DATA stretch_first<>+8(SB)/8, $0x0000000000000002
 DATA stretch_first<>+16(SB)/8, $0x0000000000000004
@@ -1481,24 +2100,24 @@ four:
 	VPADDW        Z2, Z4, Z9
 	VPADDW        Z1, Z5, Z10
 	VPUNPCKHWD    Z6, Z3, Z11
-	VPMADDWD      four_even3<>+0(SB), Z11, Z12
-	VPMADDWD      four_even2<>+0(SB), Z11, Z11
+	VPMADDWD      even3<>+0(SB), Z11, Z12
+	VPMADDWD      even2<>+0(SB), Z11, Z11
 	VPUNPCKHWD    Z8, Z0, Z13
 	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round0<>+0(SB), Z13, Z13
+	VPADDD        round0<>+0(SB), Z13, Z13
 	VPADDD        Z12, Z13, Z14
 	VPSUBD        Z12, Z13, Z12
 	VPUNPCKHWD    Z7, Z0, Z13
 	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round0<>+0(SB), Z13, Z13
+	VPADDD        round0<>+0(SB), Z13, Z13
 	VPADDD        Z11, Z13, Z15
 	VPSUBD        Z11, Z13, Z11
 	VPUNPCKHWD    Z10, Z9, Z16
-	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
-	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
+	VPMADDWD      odd3<>+0(SB), Z16, Z13
+	VPMADDWD      odd4<>+0(SB), Z16, Z16
 	VPUNPCKHWD    Z1, Z4, Z18
-	VPMADDWD      four_out3<>+0(SB), Z18, Z17
-	VPMADDWD      four_out0<>+0(SB), Z18, Z18
+	VPMADDWD      out3<>+0(SB), Z18, Z17
+	VPMADDWD      out0<>+0(SB), Z18, Z18
 	VPADDD        Z16, Z17, Z17
 	VPADDD        Z13, Z18, Z18
 	VPADDD        Z17, Z14, Z19
@@ -1509,9 +2128,9 @@ four:
 	VPSUBD        Z18, Z12, Z12
 	VPSRAD        $0x0b, Z17, Z17
 	VPSRAD        $0x0b, Z12, Z12
-	VPUNPCKHWD    Z2, Z5, Z20
-	VPMADDWD      four_out2<>+0(SB), Z20, Z18
-	VPMADDWD      four_out1<>+0(SB), Z20, Z20
+	VPUNPCKHWD    Z5, Z2, Z20
+	VPMADDWD      out2<>+0(SB), Z20, Z18
+	VPMADDWD      out1<>+0(SB), Z20, Z20
 	VPADDD        Z13, Z18, Z18
 	VPADDD        Z16, Z20, Z20
 	VPADDD        Z18, Z15, Z13
@@ -1523,24 +2142,24 @@ four:
 	VPSRAD        $0x0b, Z16, Z16
 	VPSRAD        $0x0b, Z11, Z11
 	VPUNPCKLWD    Z6, Z3, Z3
-	VPMADDWD      four_even3<>+0(SB), Z3, Z6
-	VPMADDWD      four_even2<>+0(SB), Z3, Z3
+	VPMADDWD      even3<>+0(SB), Z3, Z6
+	VPMADDWD      even2<>+0(SB), Z3, Z3
 	VPUNPCKLWD    Z8, Z0, Z8
 	VPSRAD        $0x03, Z8, Z8
-	VPADDD        four_round0<>+0(SB), Z8, Z8
+	VPADDD        round0<>+0(SB), Z8, Z8
 	VPADDD        Z6, Z8, Z18
 	VPSUBD        Z6, Z8, Z6
 	VPUNPCKLWD    Z7, Z0, Z7
 	VPSRAD        $0x03, Z7, Z7
-	VPADDD        four_round0<>+0(SB), Z7, Z7
+	VPADDD        round0<>+0(SB), Z7, Z7
 	VPADDD        Z3, Z7, Z8
 	VPSUBD        Z3, Z7, Z3
 	VPUNPCKLWD    Z10, Z9, Z9
-	VPMADDWD      four_odd3<>+0(SB), Z9, Z7
-	VPMADDWD      four_odd4<>+0(SB), Z9, Z9
+	VPMADDWD      odd3<>+0(SB), Z9, Z7
+	VPMADDWD      odd4<>+0(SB), Z9, Z9
 	VPUNPCKLWD    Z1, Z4, Z4
-	VPMADDWD      four_out3<>+0(SB), Z4, Z1
-	VPMADDWD      four_out0<>+0(SB), Z4, Z4
+	VPMADDWD      out3<>+0(SB), Z4, Z1
+	VPMADDWD      out0<>+0(SB), Z4, Z4
 	VPADDD        Z9, Z1, Z1
 	VPADDD        Z7, Z4, Z4
 	VPADDD        Z1, Z18, Z10
@@ -1555,9 +2174,9 @@ four:
 	VPACKSSDW     Z17, Z1, Z17
 	VPSRAD        $0x0b, Z6, Z6
 	VPACKSSDW     Z12, Z6, Z12
-	VPUNPCKLWD    Z2, Z5, Z2
-	VPMADDWD      four_out2<>+0(SB), Z2, Z1
-	VPMADDWD      four_out1<>+0(SB), Z2, Z2
+	VPUNPCKLWD    Z5, Z2, Z2
+	VPMADDWD      out2<>+0(SB), Z2, Z1
+	VPMADDWD      out1<>+0(SB), Z2, Z2
 	VPADDD        Z7, Z1, Z1
 	VPADDD        Z9, Z2, Z2
 	VPADDD        Z1, Z8, Z4
@@ -1601,24 +2220,24 @@ four:
 	VPADDW        Z1, Z2, Z8
 	VPADDW        Z4, Z3, Z10
 	VPUNPCKHWD    Z7, Z9, Z11
-	VPMADDWD      four_even3<>+0(SB), Z11, Z12
-	VPMADDWD      four_even2<>+0(SB), Z11, Z11
+	VPMADDWD      even3<>+0(SB), Z11, Z12
+	VPMADDWD      even2<>+0(SB), Z11, Z11
 	VPUNPCKHWD    Z6, Z0, Z13
 	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round1<>+0(SB), Z13, Z13
+	VPADDD        round1<>+0(SB), Z13, Z13
 	VPADDD        Z12, Z13, Z14
 	VPSUBD        Z12, Z13, Z12
 	VPUNPCKHWD    Z5, Z0, Z13
 	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round1<>+0(SB), Z13, Z13
+	VPADDD        round1<>+0(SB), Z13, Z13
 	VPADDD        Z11, Z13, Z15
 	VPSUBD        Z11, Z13, Z11
 	VPUNPCKHWD    Z10, Z8, Z16
-	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
-	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
+	VPMADDWD      odd3<>+0(SB), Z16, Z13
+	VPMADDWD      odd4<>+0(SB), Z16, Z16
 	VPUNPCKHWD    Z4, Z2, Z18
-	VPMADDWD      four_out3<>+0(SB), Z18, Z17
-	VPMADDWD      four_out0<>+0(SB), Z18, Z18
+	VPMADDWD      out3<>+0(SB), Z18, Z17
+	VPMADDWD      out0<>+0(SB), Z18, Z18
 	VPADDD        Z16, Z17, Z17
 	VPADDD        Z13, Z18, Z18
 	VPADDD        Z17, Z14, Z19
@@ -1629,9 +2248,9 @@ four:
 	VPSUBD        Z18, Z12, Z12
 	VPSRAD        $0x12, Z17, Z17
 	VPSRAD        $0x12, Z12, Z12
-	VPUNPCKHWD    Z1, Z3, Z20
-	VPMADDWD      four_out2<>+0(SB), Z20, Z18
-	VPMADDWD      four_out1<>+0(SB), Z20, Z20
+	VPUNPCKHWD    Z3, Z1, Z20
+	VPMADDWD      out2<>+0(SB), Z20, Z18
+	VPMADDWD      out1<>+0(SB), Z20, Z20
 	VPADDD        Z13, Z18, Z18
 	VPADDD        Z16, Z20, Z20
 	VPADDD        Z18, Z15, Z13
@@ -1643,24 +2262,24 @@ four:
 	VPSRAD        $0x12, Z16, Z16
 	VPSRAD        $0x12, Z11, Z11
 	VPUNPCKLWD    Z7, Z9, Z7
-	VPMADDWD      four_even3<>+0(SB), Z7, Z9
-	VPMADDWD      four_even2<>+0(SB), Z7, Z7
+	VPMADDWD      even3<>+0(SB), Z7, Z9
+	VPMADDWD      even2<>+0(SB), Z7, Z7
 	VPUNPCKLWD    Z6, Z0, Z6
 	VPSRAD        $0x03, Z6, Z6
-	VPADDD        four_round1<>+0(SB), Z6, Z6
+	VPADDD        round1<>+0(SB), Z6, Z6
 	VPADDD        Z9, Z6, Z18
 	VPSUBD        Z9, Z6, Z6
 	VPUNPCKLWD    Z5, Z0, Z5
 	VPSRAD        $0x03, Z5, Z5
-	VPADDD        four_round1<>+0(SB), Z5, Z5
+	VPADDD        round1<>+0(SB), Z5, Z5
 	VPADDD        Z7, Z5, Z9
 	VPSUBD        Z7, Z5, Z5
 	VPUNPCKLWD    Z10, Z8, Z8
-	VPMADDWD      four_odd3<>+0(SB), Z8, Z7
-	VPMADDWD      four_odd4<>+0(SB), Z8, Z8
+	VPMADDWD      odd3<>+0(SB), Z8, Z7
+	VPMADDWD      odd4<>+0(SB), Z8, Z8
 	VPUNPCKLWD    Z4, Z2, Z4
-	VPMADDWD      four_out3<>+0(SB), Z4, Z2
-	VPMADDWD      four_out0<>+0(SB), Z4, Z4
+	VPMADDWD      out3<>+0(SB), Z4, Z2
+	VPMADDWD      out0<>+0(SB), Z4, Z4
 	VPADDD        Z8, Z2, Z2
 	VPADDD        Z7, Z4, Z4
 	VPADDD        Z2, Z18, Z10
@@ -1675,9 +2294,9 @@ four:
 	VPACKSSDW     Z17, Z2, Z17
 	VPSRAD        $0x12, Z6, Z6
 	VPACKSSDW     Z12, Z6, Z12
-	VPUNPCKLWD    Z1, Z3, Z2
-	VPMADDWD      four_out2<>+0(SB), Z2, Z1
-	VPMADDWD      four_out1<>+0(SB), Z2, Z2
+	VPUNPCKLWD    Z3, Z1, Z2
+	VPMADDWD      out2<>+0(SB), Z2, Z1
+	VPMADDWD      out1<>+0(SB), Z2, Z2
 	VPADDD        Z7, Z1, Z1
 	VPADDD        Z8, Z2, Z2
 	VPADDD        Z1, Z9, Z3
@@ -1693,13 +2312,13 @@ four:
 	VPSRAD        $0x12, Z5, Z5
 	VPACKSSDW     Z11, Z5, Z11
 	VPACKSSWB     Z13, Z19, Z1
-	VPXORQ        four_flip<>+0(SB), Z1, Z1
+	VPXORQ        flip<>+0(SB), Z1, Z1
 	VPACKSSWB     Z17, Z16, Z2
-	VPXORQ        four_flip<>+0(SB), Z2, Z2
+	VPXORQ        flip<>+0(SB), Z2, Z2
 	VPACKSSWB     Z11, Z12, Z3
-	VPXORQ        four_flip<>+0(SB), Z3, Z3
+	VPXORQ        flip<>+0(SB), Z3, Z3
 	VPACKSSWB     Z14, Z15, Z4
-	VPXORQ        four_flip<>+0(SB), Z4, Z4
+	VPXORQ        flip<>+0(SB), Z4, Z4
 	VMOVDQU64     four_upper<>+0(SB), Z5
 	VMOVDQU64     four_upper<>+0(SB), Z6
 	VPERMI2B      Z2, Z1, Z5
@@ -1737,10 +2356,10 @@ wild:
 	RET
 
 flat:
-	VPADDW    stretch_four<>+0(SB), Z7, Z7
+	VPADDW    half<>+0(SB), Z7, Z7
 	VPSRAW    $0x03, Z7, Z7
 	VPACKSSWB Z7, Z7, Z7
-	VPXORQ    four_flip<>+0(SB), Z7, Z7
+	VPXORQ    flip<>+0(SB), Z7, Z7
 	VPSHUFB   Z0, Z7, Z7
 	VMOVDQU64 stretch_first<>+0(SB), Z1
 	VPERMQ    Z7, Z1, Z7

@@ -228,7 +228,10 @@ func (p *painter) writeRow(dst []byte, my, y, x int) {
 // resolution, until the next call.
 func (p *painter) fullRow(ci, my, y int) []byte {
 	c, strip, plane := &p.d.components[ci], p.strips[ci], p.planes[ci]
-	at := y / c.vx
+	at := y
+	if c.vx > 1 {
+		at = int(uint32(y) / uint32(c.vx)) // which takes half as long as with 64 bits, and is done for every row
+	}
 	near := c.stripRow(strip, my, at)
 	switch c.filter {
 	case filterNone:

@@ -8,14 +8,25 @@ import (
 	"io"
 )
 
-// A file is the first frame of a WebP file and its metadata.
+// A file is the frames of a WebP file and its metadata.
 type file struct {
-	w, h   int             // size of the canvas
-	frame  image.Rectangle // where the frame is on it
-	lossy  bool
-	stream []byte // the frame's bitstream: VP8 or VP8L
+	w, h   int // size of the canvas
+	frames []frame
 	exif   []byte
 	xmp    []byte
+}
+
+// A frame is an image on the canvas, or a part of it. A still image is one frame.
+type frame struct {
+	at          image.Rectangle // where it is on the canvas
+	lossy       bool
+	transparent bool   // it has alpha, or says that it has
+	stream      []byte // its bitstream: VP8 or VP8L
+	alpha       []byte // of a lossy frame; nil is none
+
+	replaces bool // what was there before, also where it is transparent
+	disposed bool // its place is empty before the next frame
+	key      bool // nothing is left of the frames before it; Animation.Header sets it
 }
 
 var (
@@ -31,40 +42,50 @@ const (
 	flagsKnown    = 0x3e
 )
 
+// forget drops the file, but for the memory of the list of its frames.
+func (f *file) forget() {
+	clear(f.frames)
+	*f = file{frames: f.frames[:0]}
+}
+
 // parse reads the chunks of a file, as strictly as libwebp's demuxer does. Source:
 // RFC 9649, section 2.
-func parse(data []byte) (f file, err error) {
+func (f *file) parse(data []byte) error {
 	if len(data) < 20 {
-		return file{}, io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
 	if string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
-		return file{}, errors.New("not a WebP file")
+		return errors.New("not a WebP file")
 	}
 	size := int64(binary.LittleEndian.Uint32(data[4:])) + 8
 	if size > int64(len(data)) {
-		return file{}, io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
 	if size < 20 {
-		return file{}, fmt.Errorf("file of %d bytes", size)
+		return fmt.Errorf("file of %d bytes", size)
 	}
 	rest := data[12:size]
 	if string(rest[:4]) != "VP8X" {
-		if rest, err = f.image(rest); err != nil {
-			return file{}, err
+		var only frame
+		rest, err := only.image(rest)
+		if err != nil {
+			return err
 		}
-		if f.stream == nil {
-			return file{}, errNone
+		if only.stream == nil {
+			return errNone
 		}
-		f.w, f.h = f.frame.Dx(), f.frame.Dy()
-		return f, ended(rest)
+		f.w, f.h, f.frames = only.at.Dx(), only.at.Dy(), append(f.frames, only)
+		return ended(rest)
 	}
 	if err := f.extended(rest); err != nil {
-		return file{}, err
+		return err
 	}
-	if !f.frame.In(image.Rect(0, 0, f.w, f.h)) {
-		return file{}, fmt.Errorf("frame %v outside of %d×%d pixels", f.frame, f.w, f.h)
+	for i := range f.frames {
+		if at := f.frames[i].at; !at.In(image.Rect(0, 0, f.w, f.h)) {
+			return fmt.Errorf("frame %d: %v outside of %d×%d pixels", i, at, f.w, f.h)
+		}
 	}
-	return f, nil
+	return nil
 }
 
 // ended checks that the data after a frame are empty or long enough for a chunk.
@@ -98,18 +119,17 @@ func next(data []byte) (c chunk, rest []byte, err error) {
 
 // image reads a frame: a chunk of alpha, if there is one, and the image's chunk. It
 // returns the data after them.
-func (f *file) image(data []byte) (rest []byte, err error) {
-	alpha := false
+func (f *frame) image(data []byte) (rest []byte, err error) {
 	for len(data) > 0 {
 		c, after, err := next(data)
 		if err != nil {
 			return nil, err
 		}
 		switch {
-		case c.name == "ALPH" && !alpha:
-			alpha = true
+		case c.name == "ALPH" && f.stream == nil && f.alpha == nil:
+			f.alpha, f.transparent = c.body, true
 		case (c.name == "VP8 " || c.name == "VP8L") && f.stream == nil:
-			if c.name == "VP8L" && alpha {
+			if c.name == "VP8L" && f.alpha != nil {
 				return nil, errors.New("lossless frame with a chunk of alpha")
 			}
 			if err := f.bitstream(c); err != nil {
@@ -127,7 +147,7 @@ func (f *file) image(data []byte) (rest []byte, err error) {
 
 // bitstream reads the size of a frame from its bitstream. Source: RFC 6386, section
 // 9.1, and RFC 9649, section 3.4.
-func (f *file) bitstream(c chunk) error {
+func (f *frame) bitstream(c chunk) error {
 	var w, h int
 	switch b := c.body; {
 	case c.name == "VP8L":
@@ -139,6 +159,7 @@ func (f *file) bitstream(c chunk) error {
 			return errors.New("invalid header of a lossless frame")
 		}
 		w, h = int(v&0x3fff)+1, int(v>>14&0x3fff)+1
+		f.transparent = v>>28&1 != 0
 	default:
 		if len(b) < 10 {
 			return io.ErrUnexpectedEOF
@@ -153,7 +174,7 @@ func (f *file) bitstream(c chunk) error {
 		}
 		f.lossy = true
 	}
-	f.stream, f.frame = c.body, image.Rect(0, 0, w, h).Add(f.frame.Min)
+	f.stream, f.at = c.body, image.Rect(0, 0, w, h).Add(f.at.Min)
 	return nil
 }
 
@@ -182,12 +203,17 @@ func (f *file) extended(data []byte) error {
 		case "VP8X":
 			return errors.New("second VP8X chunk")
 		case "ALPH", "VP8 ", "VP8L":
-			if animated || flags&flagAnimation != 0 || f.stream != nil {
+			if animated || flags&flagAnimation != 0 || len(f.frames) > 0 {
 				return errFrames
 			}
-			if rest, err = f.image(data); err != nil {
+			var only frame
+			if rest, err = only.image(data); err != nil {
 				return err
 			}
+			if only.stream == nil {
+				return errNone
+			}
+			f.frames = append(f.frames, only)
 		case "ANIM":
 			if len(c.body) < 6 {
 				return io.ErrUnexpectedEOF
@@ -197,9 +223,9 @@ func (f *file) extended(data []byte) error {
 			if !animated {
 				return errFrames
 			}
-			if flags&flagAnimation != 0 && f.stream == nil {
-				if err := f.first(c.body); err != nil {
-					return err
+			if flags&flagAnimation != 0 {
+				if err := f.next(c.body); err != nil {
+					return fmt.Errorf("frame %d: %w", len(f.frames), err)
 				}
 			}
 		case "EXIF":
@@ -213,24 +239,32 @@ func (f *file) extended(data []byte) error {
 		}
 		data = rest
 	}
-	if f.stream == nil {
+	if len(f.frames) == 0 {
 		return errNone
 	}
-	if flags&flagAnimation == 0 && f.frame != image.Rect(0, 0, f.w, f.h) {
+	if flags&flagAnimation == 0 && f.frames[0].at != image.Rect(0, 0, f.w, f.h) {
 		return fmt.Errorf("no frame of the canvas's %d×%d pixels", f.w, f.h)
 	}
 	return nil
 }
 
-// first reads the first frame of an animation.
-func (f *file) first(body []byte) error {
+// next reads a frame of an animation. One that has no image is left out.
+func (f *file) next(body []byte) error {
 	if len(body) < 16 {
 		return io.ErrUnexpectedEOF
 	}
-	x, y := 2*int24(body), 2*int24(body[3:])
-	f.frame = image.Rectangle{Min: image.Pt(x, y)}
-	_, err := f.image(body[16:])
-	return err
+	x, y, flags := 2*int24(body), 2*int24(body[3:]), body[15]
+	one := frame{at: image.Rectangle{Min: image.Pt(x, y)}, replaces: flags&2 != 0, disposed: flags&1 != 0}
+	if _, err := one.image(body[16:]); err != nil {
+		return err
+	}
+	switch {
+	case one.stream != nil:
+		f.frames = append(f.frames, one)
+	case one.alpha != nil:
+		return errNone
+	}
+	return nil
 }
 
 func int24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }

@@ -1,8 +1,9 @@
-// Package webp decodes WebP files, lossy and lossless, and the first frame of
-// animations, to the pixels of Pillow's convert("RGB").
+// Package webp decodes WebP files, lossy and lossless, and animations, to the pixels of
+// Pillow's convert("RGB").
 //
-// A frame that is smaller than the canvas is surrounded by black. Alpha is dropped,
-// not blended, and its data are not checked. A file that libwebp refuses is an error.
+// A frame that is smaller than the canvas is surrounded by black. Alpha is dropped: only
+// frames of an animation are blended with those before them, and of a still image its data are not
+// checked. A file that libwebp refuses is an error.
 // golang.org/x/image decodes the bitstreams. It takes at most 2600 groups of Huffman codes from a lossless
 // file, of which each may take 16 bytes of the file and some 25 KB of memory, one after the other.
 package webp
@@ -20,8 +21,8 @@ import (
 	"github.com/penstock-go/penstock/internal/codec/jpeg"
 )
 
-// A Decoder decodes one file after the other. The zero value is ready for use by
-// one goroutine at a time.
+// A Decoder decodes one file after the other, of an animation the first frame. The zero value is ready
+// for use by one goroutine at a time.
 type Decoder struct {
 	file   file
 	reader bytes.Reader
@@ -39,16 +40,23 @@ var (
 // A lossy file that is too short for its pixels is an error. A lossless file can hold
 // any number of equal pixels in a few bytes.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
-	d.file = file{}
-	f, err := parse(data)
+	d.file.forget()
+	if err = d.file.parse(data); err == nil {
+		err = d.file.frames[0].dense()
+	}
 	if err != nil {
+		d.file.forget()
 		return 0, 0, fmt.Errorf("webp: header: %w", err)
 	}
-	if w, h := f.frame.Dx(), f.frame.Dy(); f.lossy && int64(w)*int64(h) > density*int64(len(f.stream)) {
-		return 0, 0, fmt.Errorf("webp: header: %w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(f.stream), w, h)
+	return d.file.w, d.file.h, nil
+}
+
+// dense is the error of a lossy frame that is too short for its pixels.
+func (f *frame) dense() error {
+	if w, h := f.at.Dx(), f.at.Dy(); f.lossy && int64(w)*int64(h) > density*int64(len(f.stream)) {
+		return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(f.stream), w, h)
 	}
-	d.file = f
-	return f.w, f.h, nil
+	return nil
 }
 
 // density is more than the pixels per byte of a lossy file. The modes of a macroblock
@@ -56,13 +64,19 @@ func (d *Decoder) Header(data []byte) (w, h int, err error) {
 const density = 1024
 
 // Memory is how many bytes decoding a window of the file whose header was read takes at most, beside the window.
-func (d *Decoder) Memory(image.Rectangle) int64 {
-	f := &d.file
-	w, h, n := int64(f.frame.Dx()), int64(f.frame.Dy()), int64(len(f.stream))
+func (d *Decoder) Memory(image.Rectangle) int64 { return d.file.frames[0].memory() }
+
+func (f *frame) memory() int64 {
+	w, h, n := int64(f.at.Dx()), int64(f.at.Dy()), int64(len(f.stream))
 	if f.lossy {
 		w, h = (w+15)&^15, (h+15)&^15
 		return w*h*3/2 + w*h/16 + 2*w + 2*n // samples, filters, rows of chroma, partitions
 	}
+	return lossless(w, h, n)
+}
+
+// lossless is how many bytes decoding a lossless image of n bytes takes.
+func lossless(w, h, n int64) int64 {
 	const groups, group = 2600, 25 << 10 // of Huffman codes: see the comment of the package
 	return 10*w*h + group*min(groups, n/16+1)
 }
@@ -73,24 +87,21 @@ func (d *Decoder) Orientation() int { return jpeg.Orientation(d.file.exif, d.fil
 
 // Decode writes a window of the image to dst, 4 bytes per pixel and stride
 // bytes per row. It may be called again for other windows.
-func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
-	f := &d.file
-	switch {
-	case f.stream == nil:
-		return errNoHeader
-	case window.Empty():
-		return nil
-	case !window.In(image.Rect(0, 0, f.w, f.h)):
-		return fmt.Errorf("webp: decode: window %v exceeds the image's %d×%d", window, f.w, f.h)
-	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
-		return errRoom
+func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
+	if err := d.fits(dst, stride, window); err != nil || window.Empty() {
+		return err
 	}
-	defer func() {
-		if p := recover(); p != nil { // a damaged file
-			err = fmt.Errorf("webp: decode: %v", p)
-		}
-	}()
-	if !window.In(f.frame) {
+	if err := d.draw(dst, stride, window); err != nil {
+		return fmt.Errorf("webp: decode: %w", err)
+	}
+	return nil
+}
+
+// draw is Decode of a window that fits.
+func (d *Decoder) draw(dst []byte, stride int, window image.Rectangle) (err error) {
+	defer damaged(&err)
+	f := &d.file.frames[0]
+	if !window.In(f.at) {
 		for y := range window.Dy() {
 			row := dst[y*stride:][:4*window.Dx()]
 			for x := 0; x < len(row); x += 4 {
@@ -98,22 +109,43 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) (err er
 			}
 		}
 	}
-	row, err := d.decode()
+	row, err := d.decode(f)
 	if err != nil {
-		return fmt.Errorf("webp: decode: %w", err)
+		return err
 	}
-	shown := window.Intersect(f.frame)
+	shown := window.Intersect(f.at)
 	for y := shown.Min.Y; y < shown.Max.Y; y++ {
 		at := (y-window.Min.Y)*stride + 4*(shown.Min.X-window.Min.X)
-		row(dst[at:][:4*shown.Dx()], shown.Min.X-f.frame.Min.X, y-f.frame.Min.Y)
+		row(dst[at:][:4*shown.Dx()], shown.Min.X-f.at.Min.X, y-f.at.Min.Y)
 	}
 	return nil
 }
 
-// decode reads the frame. It returns a function that writes the pixels of a row, from
-// (x, y) of the frame on.
-func (d *Decoder) decode() (row func(dst []byte, x, y int), err error) {
+// fits is the error of a destination or window that does not go with the file whose header was read.
+func (d *Decoder) fits(dst []byte, stride int, window image.Rectangle) error {
 	f := &d.file
+	switch {
+	case len(f.frames) == 0:
+		return errNoHeader
+	case window.Empty():
+	case !window.In(image.Rect(0, 0, f.w, f.h)):
+		return fmt.Errorf("webp: decode: window %v exceeds the image's %d×%d", window, f.w, f.h)
+	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
+		return errRoom
+	}
+	return nil
+}
+
+// damaged makes the panic of a decoder the error of a damaged file. It is deferred.
+func damaged(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%v", p)
+	}
+}
+
+// decode reads a frame. It returns a function that writes the pixels of a row, from
+// (x, y) of the frame on.
+func (d *Decoder) decode(f *frame) (row func(dst []byte, x, y int), err error) {
 	d.reader.Reset(f.stream)
 	if !f.lossy {
 		m, err := vp8l.Decode(&d.reader)
@@ -143,10 +175,7 @@ func (d *Decoder) rowOf(dst []byte, m *image.YCbCr, x, y int) {
 	near := y / 2
 	far := min(max(near+y%2*2-1, 0), (h+1)/2-1)
 	for i, plane := range [2][]uint8{m.Cb, m.Cr} {
-		if cap(d.chroma[i]) < w+1 {
-			d.chroma[i] = make([]uint8, w+1)
-		}
-		d.chroma[i] = d.chroma[i][:w+1]
+		d.chroma[i] = grown(d.chroma[i], w+1)
 		n := (w + 1) / 2
 		upsample(d.chroma[i], plane[near*m.CStride:][:n], plane[far*m.CStride:][:n])
 	}

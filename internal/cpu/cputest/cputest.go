@@ -14,11 +14,11 @@ func Portable(f func()) {
 	})
 }
 
-// Each calls f with all kernels that may run here, and then without those for AVX-512 if there are
-// any. Other goroutines must not ask package cpu meanwhile.
+// Each calls f with all kernels that may run here, and then without those for AVX-512, if the processor has it. Other goroutines
+// must not ask package cpu meanwhile.
 func Each(f func()) {
 	f()
-	if newest := newer(); len(newest) > 0 && (*newest[0])() {
+	if newest := newest(); len(newest) > 0 && (*newest[0])() {
 		without(newest, f)
 	}
 }

@@ -6,4 +6,4 @@ import "github.com/penstock-go/penstock/internal/cpu"
 
 func features() []*func() bool { return []*func() bool{&cpu.NEON} }
 
-func newer() []*func() bool { return nil }
+func newest() []*func() bool { return nil }

@@ -4,4 +4,4 @@ package cputest
 
 func features() []*func() bool { return nil }
 
-func newer() []*func() bool { return nil }
+func newest() []*func() bool { return nil }

@@ -7,12 +7,16 @@ import (
 	"time"
 )
 
-// What a worker does next is decided here, with the Team's mutex.
+// What a worker does next is decided here. It needs the Team's mutex only to begin a batch, to find one to help with
+// that nobody waits for, and to wait: with many workers and short samples others would wait for the mutex.
 
 // duty gives worker w a batch: the wanted one to help with, or its own if that has unclaimed rows, or a fresh one to
 // prepare, or, if all slabs are taken, the oldest one to help with. It waits until there is a batch, and returns nil
 // when the loop stops.
 func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
+	if j := l.atHand(w); j != nil {
+		return j, false
+	}
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
 	for !l.stopped.Load() {
@@ -20,15 +24,9 @@ func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 			l.park(w)
 			continue
 		}
-		if j := l.wanted.Load(); j != nil {
-			if j.unclaimed() > 0 {
-				l.wakeAnother()
-				return j, false
-			}
-			l.wanted.CompareAndSwap(j, nil)
-		}
-		if w.own != nil && w.own.unclaimed() > 0 {
-			return w.own, false
+		if j := l.atHand(w); j != nil {
+			l.wakeAnother()
+			return j, false
 		}
 		if w.own = l.open(w); w.own != nil {
 			l.wakeAnother()
@@ -41,6 +39,23 @@ func (l *Loop) duty(w *worker) (j *Job, fresh bool) {
 		l.sleep(w)
 	}
 	return nil, false
+}
+
+// atHand is the wanted batch or else the worker's own, if it has unclaimed rows and the worker is to work.
+func (l *Loop) atHand(w *worker) *Job {
+	if l.stopped.Load() || w.id >= l.t.Active() {
+		return nil
+	}
+	if j := l.wanted.Load(); j != nil {
+		if j.unclaimed() > 0 {
+			return j
+		}
+		l.wanted.CompareAndSwap(j, nil)
+	}
+	if w.own != nil && w.own.unclaimed() > 0 {
+		return w.own
+	}
+	return nil
 }
 
 // park waits until the worker may be active again. Another worker takes the work for which this one was woken.

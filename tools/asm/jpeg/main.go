@@ -5,8 +5,11 @@ import . "github.com/mmcloughlin/avo/build"
 
 func main() {
 	ConstraintExpr("amd64,!purego")
-	inverse()
-	four := newConstants4()
+	w := newWeights()
+	two := newConstants(w)
+	inverse(two)
+	inverseStretch2(two)
+	four := newConstants4(w)
 	inverse4(four)
 	inverseStretch(four)
 	color()

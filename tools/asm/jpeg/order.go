@@ -114,20 +114,24 @@ type rows struct {
 	masks [4][]Mem
 }
 
+// collecting is the shuffle to eight words of those at these places that are in the vector of eight words, and whether any is.
+func collecting(places [8]int, from int) (mask [16]byte, any bool) {
+	for i, k := range places {
+		mask[2*i], mask[2*i+1] = 0x80, 0x80
+		if k/8 == from {
+			mask[2*i], mask[2*i+1], any = byte(k%8*2), byte(k%8*2+1), true
+		}
+	}
+	return mask, any
+}
+
 func newRows() *rows {
 	place, r := zigzag(), &rows{}
 	table := GLOBL("reorder_masks", RODATA|NOPTR)
 	size := 0
 	for y := range 4 {
 		for v := range 8 {
-			var mask [16]byte
-			used := false
-			for x := range 8 {
-				mask[2*x], mask[2*x+1] = 0x80, 0x80
-				if k := place[8*y+x]; k/8 == v {
-					mask[2*x], mask[2*x+1], used = byte(k%8*2), byte(k%8*2+1), true
-				}
-			}
+			mask, used := collecting([8]int(place[8*y:]), v)
 			if !used {
 				continue
 			}

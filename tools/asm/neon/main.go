@@ -1,4 +1,4 @@
-// Neon generates the NEON kernels of internal/codec/jpeg, blockcode and resize. Go's
+// Neon generates the NEON kernels of internal/codec/jpeg, blockcode, resize and sound. Go's
 // assembler lacks many vector instructions, so all of them are written in ARM's
 // notation and encoded by the GNU assembler (aarch64-linux-gnu-as). The file holds
 // the encoded words, each with its instruction as a comment.
@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	kernels := flag.String("kernels", "", "jpeg, blockcode or resize")
+	kernels := flag.String("kernels", "", "jpeg, blockcode, resize or sound")
 	out := flag.String("out", "", "file to write")
 	flag.Parse()
 	p := &program{}
@@ -35,12 +35,16 @@ func main() {
 		vertical(p)
 		store(p)
 		storePlane(p)
+		interleaveBytes(p)
+		separateBytes(p)
 		for _, f := range []halfFormat{float16, bfloat16} {
 			storeHalves(p, f)
 			storeHalfPlane(p, f)
 		}
+	case "sound":
+		sounds(p)
 	default:
-		log.Fatalf("neon: -kernels %q: want jpeg, blockcode or resize", *kernels)
+		log.Fatalf("neon: -kernels %q: want jpeg, blockcode, resize or sound", *kernels)
 	}
 	text, err := p.text()
 	if err == nil {

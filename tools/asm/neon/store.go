@@ -2,11 +2,13 @@ package main
 
 import "math"
 
-// store divides by multiplying with the reciprocal and correcting the quotient
-// by its remainder, as the AVX2 kernel does.
+// part is 1/255, rounded.
+const part = float32(1.0 / 255)
+
+// store divides by multiplying with the reciprocal of 48 bits, as the AVX2 kernel does.
 func store(p *program) {
-	p.function("store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse is 1/std.",
-		"store8", 0, "red", "green", "blue", "src", "n", "mean", "std", "inverse")
+	p.function("store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse + low is 1/std.",
+		"store8", 0, "red", "green", "blue", "src", "n", "mean", "inverse", "low")
 	constants(p)
 	for c := range 3 {
 		for i, param := range []int{5, 6, 7} {
@@ -25,8 +27,8 @@ func store(p *program) {
 }
 
 func storePlane(p *program) {
-	p.function("storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.",
-		"storePlane8", 0, "dst", "src", "n", "mean", "std", "inverse")
+	p.function("storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse + low is 1/std.",
+		"storePlane8", 0, "dst", "src", "n", "mean", "inverse", "low")
 	constants(p)
 	for i := range 3 {
 		p.vec("ld1r {v%d.4s}, [x%d]", 16+i, 3+i)
@@ -40,14 +42,44 @@ func storePlane(p *program) {
 	p.op("RET")
 }
 
-// constants fills v30 with 255 and v31 with 1/255.
+func interleaveBytes(p *program) {
+	p.function("interleaveBytes writes n times eight pixels of three bytes, and overwrites up to eight bytes after them. Order says which of\n// the 16 bytes of four pixels the twelve are, and is 0xff after them.",
+		"interleaveBytes", 0, "dst", "src", "n", "order")
+	p.vec("ldr q2, [x3]")
+	p.label("pixels")
+	p.vec("ldp q0, q1, [x1], #32")
+	p.vec("tbl v0.16b, {v0.16b}, v2.16b")
+	p.vec("tbl v1.16b, {v1.16b}, v2.16b")
+	p.vec("str q0, [x0], #12")
+	p.vec("str q1, [x0], #12")
+	p.op("SUBS $1, R2, R2")
+	p.op("BNE pixels")
+	p.op("RET")
+}
+
+func separateBytes(p *program) {
+	p.function("separateBytes writes n times 32 bytes of one colour, whose places in 16 pixels of four bytes are the order.",
+		"separateBytes", 0, "dst", "src", "n", "order")
+	p.vec("ldr q16, [x3]")
+	p.label("samples")
+	p.vec("ld1 {v0.16b-v3.16b}, [x1], #64")
+	p.vec("ld1 {v4.16b-v7.16b}, [x1], #64")
+	p.vec("tbl v0.16b, {v0.16b-v3.16b}, v16.16b")
+	p.vec("tbl v1.16b, {v4.16b-v7.16b}, v16.16b")
+	p.vec("stp q0, q1, [x0], #32")
+	p.op("SUBS $1, R2, R2")
+	p.op("BNE samples")
+	p.op("RET")
+}
+
+// constants fills v31 with 1/255, rounded, and v30 with the rest of it.
 func constants(p *program) {
-	p.words(30, math.Float32bits(255))
-	p.words(31, math.Float32bits(1.0/255))
+	p.words(30, math.Float32bits(float32(1.0/255-float64(part))))
+	p.words(31, math.Float32bits(part))
 }
 
 // normalise turns the eight bytes of v[x] into (x/255 - mean)/std in v6 and v7.
-// The mean, the deviation and its inverse are in v[params] and the two after it.
+// The mean and the two parts of 1/std are in v[params] and the two after it.
 func normalise(p *program, x, params int) {
 	p.vec("ushll v4.8h, v%d.8b, #0", x)
 	p.vec("ushll2 v5.4s, v4.8h, #0")
@@ -55,12 +87,10 @@ func normalise(p *program, x, params int) {
 	for i := range 2 {
 		x, q := 4+i, 6+i
 		p.vec("ucvtf v%d.4s, v%d.4s", x, x)
-		p.vec("fmul v%d.4s, v%d.4s, v31.4s", q, x)
-		p.vec("fmls v%d.4s, v%d.4s, v30.4s", x, q)
+		p.vec("fmul v%d.4s, v%d.4s, v30.4s", q, x)
 		p.vec("fmla v%d.4s, v%d.4s, v31.4s", q, x)
 		p.vec("fsub v%d.4s, v%d.4s, v%d.4s", x, q, params)
 		p.vec("fmul v%d.4s, v%d.4s, v%d.4s", q, x, params+2)
-		p.vec("fmls v%d.4s, v%d.4s, v%d.4s", x, q, params+1)
-		p.vec("fmla v%d.4s, v%d.4s, v%d.4s", q, x, params+2)
+		p.vec("fmla v%d.4s, v%d.4s, v%d.4s", q, x, params+1)
 	}
 }

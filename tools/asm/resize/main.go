@@ -2,6 +2,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -17,17 +19,21 @@ const (
 
 func main() {
 	ConstraintExpr("amd64,!purego")
-	horizontal()
-	vertical()
+	masks, half := [2]Mem{pairs(0), pairs(2)}, constant32("half", halfUnit)
+	horizontal(true, masks, half)
+	horizontal(false, masks, half)
+	vertical(half)
 	constants := newStoreConstants()
 	store(constants)
 	storePlane(constants)
-	masks := [3]Mem{channelMask(0), channelMask(1), channelMask(2)}
+	channels := [3]Mem{channelMask(0), channelMask(1), channelMask(2)}
 	unit, words := constant32("halfUnit16", 1<<15), constant32("evenWords", 0xffff)
 	for _, f := range []halfFormat{float16, bfloat16} {
-		storeHalves(f, masks, unit)
+		storeHalves(f, channels, unit)
 		storeHalfPlane(f, unit, words)
 	}
+	interleaveBytes()
+	separateBytes()
 	lookup(2)
 	lookup(4)
 	for _, one := range []bool{true, false} {
@@ -37,18 +43,13 @@ func main() {
 	Generate()
 }
 
-// pairs is a shuffle that turns two pixels RGBX per lane into words in the order of
-// both reds, both greens, and so on.
-func pairs() Mem {
-	mask := GLOBL("pairs", RODATA|NOPTR)
-	for lane := range 2 {
-		for c := range 4 {
-			for p := range 2 {
-				at := 16*lane + 4*c + 2*p
-				DATA(at, U8(8*lane+4*p+c))
-				DATA(at+1, U8(0x80))
-			}
-		}
+// pairs is a shuffle that turns two pixels RGBX of each lane, from pixel p on, into words in the order of both reds, both
+// greens, and so on.
+func pairs(p int) Mem {
+	mask := GLOBL(fmt.Sprint("pairs", p), RODATA|NOPTR)
+	for i := range 16 {
+		DATA(2*i, U8(4*(p+i%2)+i/2%4))
+		DATA(2*i+1, U8(0x80))
 	}
 	return mask
 }
@@ -71,98 +72,106 @@ func indices(name string, v [8]uint32) Mem {
 	return m
 }
 
-func horizontal() {
-	mask, half := pairs(), constant32("half", halfUnit)
-	lowIndex := indices("lowIndex", [8]uint32{0, 0, 0, 0, 1, 1, 1, 1})
-	highIndex := indices("highIndex", [8]uint32{2, 2, 2, 2, 3, 3, 3, 3})
-
-	TEXT("horizontal4", NOSPLIT, "func(dst, src *byte, dstStride, srcStride int, first *int32, n int, k *int16, groups int)")
-	Doc("horizontal4 computes n pixels of four rows. Weights come in groups of four taps:",
-		"four low parts, then four high parts.")
+// horizontal takes two rows as the lanes of a vector, so that the sums of four pixels are packed into 16 bytes per row. One is for
+// weights of one group.
+func horizontal(one bool, masks [2]Mem, half Mem) {
+	name, doc := "horizontal4", []string{"horizontal4 computes n times four pixels of four rows. Weights come in groups of four taps:",
+		"four low parts, then four high parts."}
+	if one {
+		name, doc = "horizontal4x1", []string{"horizontal4x1 is horizontal4 for one group per pixel."}
+	}
+	TEXT(name, NOSPLIT, "func(dst, src *byte, dstStride, srcStride int, first *int32, n int, k *int16, groups int)")
+	Doc(doc...)
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	dstStride, srcStride := Load(Param("dstStride"), GP64()), Load(Param("srcStride"), GP64())
-	first, n := Load(Param("first"), GP64()), Load(Param("n"), GP64())
-	k, groups := Load(Param("k"), GP64()), Load(Param("groups"), GP64())
-
-	shuffle, low, high := YMM(), YMM(), YMM()
-	VMOVDQU(mask, shuffle)
-	VMOVDQU(lowIndex, low)
-	VMOVDQU(highIndex, high)
-	src2 := GP64()
-	LEAQ(Mem{Base: src, Index: srcStride, Scale: 2}, src2)
-	dst2 := GP64()
-	LEAQ(Mem{Base: dst, Index: dstStride, Scale: 2}, dst2)
-
-	Label("pixel")
-	at := GP64()
-	MOVLQSX(Mem{Base: first}, at)
-	SHLQ(U8(2), at)
-	p0, p2 := GP64(), GP64()
-	LEAQ(Mem{Base: src, Index: at, Scale: 1}, p0)
-	LEAQ(Mem{Base: src2, Index: at, Scale: 1}, p2)
-	var sumLow, sumHigh [4]VecVirtual
-	for r := range 4 {
-		sumLow[r], sumHigh[r] = YMM(), YMM()
-		VPXOR(sumLow[r], sumLow[r], sumLow[r])
-		VPXOR(sumHigh[r], sumHigh[r], sumHigh[r])
+	first, n, k := Load(Param("first"), GP64()), Load(Param("n"), GP64()), Load(Param("k"), GP64())
+	shuffles := [2]VecVirtual{YMM(), YMM()}
+	for i, mask := range masks {
+		VMOVDQU(mask, shuffles[i])
 	}
-	left := GP64()
-	MOVQ(groups, left)
 
-	Label("taps")
-	weights := YMM()
-	VMOVDQU(Mem{Base: k}, weights.AsX())
-	kLow, kHigh := YMM(), YMM()
-	VPERMD(weights, low, kLow)
-	VPERMD(weights, high, kHigh)
-	for r, row := range []Mem{{Base: p0}, {Base: p0, Index: srcStride, Scale: 1}, {Base: p2}, {Base: p2, Index: srcStride, Scale: 1}} {
-		pixels, product := YMM(), YMM()
-		VBROADCASTI128(row, pixels)
-		VPSHUFB(shuffle, pixels, pixels)
-		VPMADDWD(kLow, pixels, product)
-		VPADDD(product, sumLow[r], sumLow[r])
-		VPMADDWD(kHigh, pixels, pixels)
-		VPADDD(pixels, sumHigh[r], sumHigh[r])
+	Label("pixels")
+	var sums [4][2]VecVirtual // by pixel and pair of rows
+	for p := range sums {
+		rows := [2]Register{GP64(), GP64()}
+		MOVLQSX(Mem{Base: first, Disp: 4 * p}, rows[0])
+		LEAQ(Mem{Base: src, Index: rows[0], Scale: 4}, rows[0])
+		LEAQ(Mem{Base: rows[0], Index: srcStride, Scale: 2}, rows[1])
+		var low, high [2]VecVirtual
+		left, taps := GP64(), fmt.Sprint("taps", p)
+		if !one {
+			for r := range 2 {
+				low[r], high[r] = YMM(), YMM()
+				VPXOR(low[r], low[r], low[r])
+				VPXOR(high[r], high[r], high[r])
+			}
+			Load(Param("groups"), left)
+			Label(taps)
+		}
+		var x [2][2]VecVirtual // by pair of taps and pair of rows
+		for r, row := range rows {
+			x[0][r], x[1][r] = YMM(), YMM()
+			VBROADCASTI128(Mem{Base: row}, x[1][r]) // for its lower lane
+			VINSERTI128(U8(1), Mem{Base: row, Index: srcStride, Scale: 1}, x[1][r], x[1][r])
+			VPSHUFB(shuffles[0], x[1][r], x[0][r])
+			VPSHUFB(shuffles[1], x[1][r], x[1][r])
+		}
+		for t := range 2 {
+			for part, sum := range []*[2]VecVirtual{&low, &high} {
+				weights := YMM()
+				VPBROADCASTD(Mem{Base: k, Disp: 4*t + 8*part}, weights)
+				for r := range 2 {
+					if sum[r] == nil {
+						sum[r] = YMM()
+						VPMADDWD(weights, x[t][r], sum[r])
+						continue
+					}
+					product := x[t][r] // which is not needed after its high parts
+					if part == 0 {
+						product = YMM()
+					}
+					VPMADDWD(weights, x[t][r], product)
+					VPADDD(product, sum[r], sum[r])
+				}
+			}
+		}
+		ADDQ(U8(16), k)
+		if !one {
+			ADDQ(U8(16), rows[0])
+			ADDQ(U8(16), rows[1])
+			DECQ(left)
+			JNZ(LabelRef(taps))
+		}
+		for r := range 2 {
+			VPSLLD(U8(lowBits), high[r], high[r])
+			VPADDD(high[r], low[r], low[r])
+			VPADDD(half, low[r], low[r])
+			VPSRAD(U8(bits), low[r], low[r])
+			sums[p][r] = low[r]
+			if p%2 == 1 {
+				VPACKSSDW(low[r], sums[p-1][r], sums[p-1][r])
+			}
+		}
 	}
-	ADDQ(U8(16), k)
-	ADDQ(U8(16), p0)
-	ADDQ(U8(16), p2)
-	DECQ(left)
-	JNZ(LabelRef("taps"))
-
-	for r := range 4 {
-		VPSLLD(U8(lowBits), sumHigh[r], sumHigh[r])
-		VPADDD(sumHigh[r], sumLow[r], sumLow[r])
+	for r := range 2 {
+		if r == 1 {
+			LEAQ(Mem{Base: dst, Index: dstStride, Scale: 2}, dst)
+		}
+		VPACKUSWB(sums[2][r], sums[0][r], sums[0][r])
+		VMOVDQU(sums[0][r].AsX(), Mem{Base: dst})
+		VEXTRACTI128(U8(1), sums[0][r], Mem{Base: dst, Index: dstStride, Scale: 1})
 	}
-	// Both lanes of a row hold a part of its sum: add them for two rows at once.
-	for r := 0; r < 4; r += 2 {
-		lower, upper := YMM(), YMM()
-		VPERM2I128(U8(0x20), sumLow[r+1], sumLow[r], lower)
-		VPERM2I128(U8(0x31), sumLow[r+1], sumLow[r], upper)
-		VPADDD(lower, upper, sumLow[r])
-		VPADDD(half, sumLow[r], sumLow[r])
-		VPSRAD(U8(bits), sumLow[r], sumLow[r])
-	}
-	packed := YMM() // lanes: rows 0 and 2, rows 1 and 3
-	VPACKSSDW(sumLow[2], sumLow[0], packed)
-	VPACKUSWB(packed, packed, packed)
-	odd := XMM()
-	VEXTRACTI128(U8(1), packed, odd)
-	VMOVD(packed.AsX(), Mem{Base: dst})
-	VPEXTRD(U8(1), packed.AsX(), Mem{Base: dst2})
-	VMOVD(odd, Mem{Base: dst, Index: dstStride, Scale: 1})
-	VPEXTRD(U8(1), odd, Mem{Base: dst2, Index: dstStride, Scale: 1})
-	ADDQ(U8(4), dst)
-	ADDQ(U8(4), dst2)
-	ADDQ(U8(4), first)
+	NEGQ(dstStride)
+	LEAQ(Mem{Base: dst, Index: dstStride, Scale: 2, Disp: 16}, dst)
+	NEGQ(dstStride)
+	ADDQ(U8(16), first)
 	DECQ(n)
-	JNZ(LabelRef("pixel"))
+	JNZ(LabelRef("pixels"))
 	VZEROUPPER()
 	RET()
 }
 
-func vertical() {
-	half := constant32("halfV", halfUnit)
+func vertical(half Mem) {
 	TEXT("vertical8", NOSPLIT, "func(dst, src *byte, stride int, n int, k *int16, pairs int)")
 	Doc("vertical8 computes n times eight pixels of a row. Weights come in pairs of taps:",
 		"two low parts, then two high parts.")
@@ -174,44 +183,47 @@ func vertical() {
 
 	Label("block")
 	var sumLow, sumHigh [4]VecVirtual // two pixels each, in the order that unpacking gives
-	for i := range 4 {
-		sumLow[i], sumHigh[i] = YMM(), YMM()
-		VPXOR(sumLow[i], sumLow[i], sumLow[i])
-		VPXOR(sumHigh[i], sumHigh[i], sumHigh[i])
-	}
 	row, weights, left := GP64(), GP64(), GP64()
 	MOVQ(src, row)
 	MOVQ(k, weights)
 	MOVQ(pairs, left)
-
-	Label("rows")
-	kLow, kHigh := YMM(), YMM()
-	VPBROADCASTD(Mem{Base: weights}, kLow)
-	VPBROADCASTD(Mem{Base: weights, Disp: 4}, kHigh)
-	a, b := YMM(), YMM()
-	VMOVDQU(Mem{Base: row}, a)
-	lower, upper := YMM(), YMM()
-	VPUNPCKLBW(Mem{Base: row, Index: stride, Scale: 1}, a, lower)
-	VPUNPCKHBW(Mem{Base: row, Index: stride, Scale: 1}, a, upper)
-	for i, both := range []VecVirtual{lower, upper} {
-		for h := range 2 {
-			if h == 0 {
-				VPUNPCKLBW(zero, both, b)
-			} else {
-				VPUNPCKHBW(zero, both, b)
+	add := func(weights Op, x, sum VecVirtual, first bool) VecVirtual {
+		product := YMM()
+		VPMADDWD(weights, x, product)
+		if first {
+			return product
+		}
+		VPADDD(product, sum, sum)
+		return sum
+	}
+	for _, first := range []bool{true, false} {
+		if !first {
+			Label("rows")
+		}
+		kLow, kHigh := YMM(), YMM()
+		VPBROADCASTD(Mem{Base: weights}, kLow)
+		VPBROADCASTD(Mem{Base: weights, Disp: 4}, kHigh)
+		a, lower, upper := YMM(), YMM(), YMM()
+		VMOVDQU(Mem{Base: row}, a)
+		VPUNPCKLBW(Mem{Base: row, Index: stride, Scale: 1}, a, lower)
+		VPUNPCKHBW(Mem{Base: row, Index: stride, Scale: 1}, a, upper)
+		for i, both := range []VecVirtual{lower, upper} {
+			for h, unpack := range []func(ops ...Op){VPUNPCKLBW, VPUNPCKHBW} {
+				s, x := 2*i+h, YMM()
+				unpack(zero, both, x)
+				sumLow[s], sumHigh[s] = add(kLow, x, sumLow[s], first), add(kHigh, x, sumHigh[s], first)
 			}
-			s := 2*i + h
-			VPMADDWD(kLow, b, a)
-			VPADDD(a, sumLow[s], sumLow[s])
-			VPMADDWD(kHigh, b, b)
-			VPADDD(b, sumHigh[s], sumHigh[s])
+		}
+		ADDQ(U8(8), weights)
+		LEAQ(Mem{Base: row, Index: stride, Scale: 2}, row)
+		DECQ(left)
+		if first {
+			JZ(LabelRef("sum"))
 		}
 	}
-	ADDQ(U8(8), weights)
-	LEAQ(Mem{Base: row, Index: stride, Scale: 2}, row)
-	DECQ(left)
 	JNZ(LabelRef("rows"))
 
+	Label("sum")
 	for i := range 4 {
 		VPSLLD(U8(lowBits), sumHigh[i], sumHigh[i])
 		VPADDD(sumHigh[i], sumLow[i], sumLow[i])

@@ -19,6 +19,7 @@ type ByteFrame struct {
 	cache        resize.Cache
 	x, y         *resize.Weights
 	cv           resize.OpenCV // in place of the two passes, where the view has a filter of OpenCV
+	tf           resize.TensorFlow
 	window, wide []byte
 	pix          []byte // what the view shows, and the bytes from one of its rows to the next
 	pitch        int
@@ -26,7 +27,7 @@ type ByteFrame struct {
 	tall         []byte // after the vertical pass, if that comes first
 	stride       int
 	row          []byte
-	planes       []float32 // a row of all channels, for patches
+	planes       []float32 // a row of all channels, for patches, or of one of TensorFlow's
 }
 
 func (f *ByteFrame) Begin(source.Image) {}
@@ -35,21 +36,37 @@ func (f *ByteFrame) cost() int { return 1 }
 
 func (f *ByteFrame) needs(v *view) image.Rectangle {
 	ax, ay := v.axes()
-	if v.filter.IsOpenCV() {
+	switch {
+	case v.filter.IsOpenCV():
 		return f.cv.Begin(ax, ay).Add(v.window.Min)
+	case v.filter == resize.TensorFlowBilinear:
+		return f.tf.Begin(ax, ay).Add(v.window.Min)
 	}
 	f.x, f.y = f.cache.Weights(ax), f.cache.Weights(ay)
 	return image.Rect(f.x.Lo, f.y.Lo, f.x.Hi, f.y.Hi).Add(v.window.Min)
 }
 
+func (f *ByteFrame) weights(x, y resize.Axis) int64 {
+	var passes, cv, tf [2]resize.Axis // the axes of two of them are empty
+	switch axes := [2]resize.Axis{x, y}; {
+	case x.Filter.IsOpenCV():
+		cv = axes
+	case x.Filter == resize.TensorFlowBilinear:
+		tf = axes
+	default:
+		passes = axes
+	}
+	return f.cache.Memory(passes[0], passes[1]) + f.cv.Memory(cv[0], cv[1]) + f.tf.Memory(tf[0], tf[1])
+}
+
 func (f *ByteFrame) prepare(e *Engine) error {
 	v := &e.View
-	if v.Part.Empty() {
-		return e.claim(need{})
+	window, err := e.needs()
+	if err != nil || v.Part.Empty() {
+		return err
 	}
-	window := f.needs(v)
-	if v.filter.IsOpenCV() {
-		return f.openCV(e, window)
+	if v.filter.ByRows() {
+		return f.byRows(e, window)
 	}
 	ax, ay := v.axes()
 	straight := !ax.Reverse && ax.In == ax.Out
@@ -60,6 +77,9 @@ func (f *ByteFrame) prepare(e *Engine) error {
 	}
 	takes := e.pixels(window)
 	if !straight {
+		if err := e.Check(v.Part.Dx(), rows); err != nil { // a high and narrow image becomes wide before it becomes low
+			return err
+		}
 		takes.passes = grown(4 * int64(v.Part.Dx()) * int64(rows))
 	}
 	if columns {
@@ -85,10 +105,10 @@ func (f *ByteFrame) prepare(e *Engine) error {
 	return nil
 }
 
-// openCV prepares a resize of OpenCV, which rowOf computes row by row.
-func (f *ByteFrame) openCV(e *Engine, window image.Rectangle) error {
+// byRows prepares a resize of OpenCV or TensorFlow, which rowOf or valuesOf computes row by row.
+func (f *ByteFrame) byRows(e *Engine, window image.Rectangle) error {
 	takes := e.pixels(window)
-	const sums = 24 // bytes of two rows of red, green and blue
+	const sums = 24 // bytes of two rows of red, green and blue, or less
 	takes.passes = grown(sums * int64(e.View.Part.Dx()))
 	if err := e.claim(takes); err != nil {
 		return err
@@ -96,7 +116,11 @@ func (f *ByteFrame) openCV(e *Engine, window image.Rectangle) error {
 	if err := f.pixels(e, window); err != nil {
 		return err
 	}
-	f.cv.From(f.pix, f.pitch)
+	if e.View.filter.IsOpenCV() {
+		f.cv.From(f.pix, f.pitch)
+	} else {
+		f.tf.From(f.pix, f.pitch)
+	}
 	return nil
 }
 
@@ -151,10 +175,35 @@ func (f *ByteFrame) rowOf(v *view, dst []byte, y int) {
 	resize.Vertical(dst, f.mid, f.stride, f.y, y-v.at.Min.Y)
 }
 
+// shown returns row y of the canvas, without a copy if it can. The row is valid until the next call.
+func (f *ByteFrame) shown(v *view, y int) []byte {
+	if !v.padded() && !v.filter.ByRows() {
+		if row := resize.Unchanged(f.mid, f.stride, 4*v.Canvas.X, f.y, y); row != nil {
+			return row
+		}
+	}
+	f.rowOf(v, f.row, y)
+	return f.row
+}
+
+// valuesOf writes row y of a channel of the canvas, where the resize makes floats.
+func (f *ByteFrame) valuesOf(v *view, dst []float32, c, y int) {
+	shown := y >= v.at.Min.Y && y < v.at.Max.Y
+	if !shown || v.at.Dx() < v.Canvas.X {
+		fillFloats(dst, float32(v.fill.Colour[c]))
+	}
+	if shown {
+		f.tf.Row(dst[v.at.Min.X:v.at.Max.X], c, y-v.at.Min.Y)
+	}
+}
+
 func (f *ByteFrame) Store(l *lane, out []byte, r *rand.Rand) error {
 	o, v := &l.output, &l.Engine.View
 	f.row = raster.Grow(f.row, 4*o.W)
 	switch {
+	case v.filter == resize.TensorFlowBilinear:
+		f.planes = raster.GrowFloats(f.planes, o.W)
+		l.storeValues(out, f.planes, dataset.Uint8, r, func(dst []float32, c, y int) { f.valuesOf(v, dst, c, y) })
 	case o.Patches.Side > 0:
 		f.storePatches(l, out)
 	case o.full != nil:
@@ -163,8 +212,7 @@ func (f *ByteFrame) Store(l *lane, out []byte, r *rand.Rand) error {
 		o.halves.Store(l, f, dense.Values[uint16](out), r)
 	default:
 		for y := range o.H {
-			f.rowOf(v, f.row, y)
-			o.storeBytes(out, f.row, y)
+			o.storeBytes(out, f.shown(v, y), y)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -35,8 +36,8 @@ type Engine struct {
 
 	src    source.Image
 	View   view
-	from   image.Point // the size before all steps
-	Shown  image.Point // the size before PadTo
+	from   image.Point     // the size before all steps, or before Tiles
+	Shown  image.Rectangle // where the image is after PadTo
 	Frame  frame
 	inside bool // the current image is in the frame, and not in src any more
 
@@ -44,6 +45,7 @@ type Engine struct {
 
 	lent Lent // of the step of a user that is running
 
+	frameOf  ofFrame      // of the clip, if it is one
 	Order    []int        // of the RandomOrders that are running, the outermost first
 	Field    raster.Field // of ElasticTransform
 	channels []int        // of RandomChannelPermutation
@@ -64,6 +66,8 @@ type frame interface {
 	// needs is the window of the current image that the view's resampling reads, for which it computes the weights.
 	// The view shows something.
 	needs(v *view) image.Rectangle
+	// weights is how many bytes of weights there are once it has computed those of two axes.
+	weights(x, y resize.Axis) int64
 	// prepare gets the pixels that the view shows and runs the horizontal pass.
 	prepare(e *Engine) error
 	// Draw makes the spare image the canvas of w×h pixels that prepare has begun.
@@ -93,6 +97,9 @@ func (e *Engine) Begin(src source.Image, w, h int, slot dataset.Slot) {
 	e.from = image.Pt(w, h)
 	e.View = whole(w, h)
 }
+
+// Guard calls code of the user. A panic is an error.
+func (e *Engine) Guard(call func() error) error { return source.Guard(e.of, call) }
 
 // Size is the size of the image after the steps so far.
 func (e *Engine) Size() (w, h int) { return e.View.Canvas.X, e.View.Canvas.Y }
@@ -154,6 +161,9 @@ func (e *Engine) Render() error {
 	if fw, fh := e.Frame.Size(); e.inside && e.View.isWhole(w, h) && fw == w && fh == h {
 		return e.claim(need{})
 	}
+	if e.View.filter == resize.TensorFlowBilinear {
+		return errors.New("transform: TensorFlowBilinear makes values that are not whole numbers: want no step after it that needs pixels")
+	}
 	if err := e.Make(w, h); err != nil {
 		return err
 	}
@@ -196,14 +206,6 @@ func checkValues(w, h, channels, limit int) error {
 		return fmt.Errorf("transform: an image would become %s of %d channels, more values than the limit of %d (see MaxPixels)", figures.Pixels(w, h), channels, limit)
 	}
 	return nil
-}
-
-// needs is the window of the current image that the view's resampling reads.
-func (e *Engine) needs() image.Rectangle {
-	if e.View.Part.Empty() {
-		return image.Rectangle{}
-	}
-	return e.Frame.needs(&e.View)
 }
 
 // Warp replaces the image, which Render has made, by what m shows of it, in w×h pixels.

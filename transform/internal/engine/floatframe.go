@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/raster"
 	"github.com/penstock-go/penstock/transform/internal/source"
@@ -73,15 +72,17 @@ func (f *floatFrame) needs(v *view) image.Rectangle {
 	return image.Rect(f.x.Lo, f.y.Lo, f.x.Hi, f.y.Hi).Add(v.window.Min)
 }
 
+func (f *floatFrame) weights(x, y resize.Axis) int64 { return f.x.Memory(x) + f.y.Memory(y) }
+
 func (f *floatFrame) prepare(e *Engine) error {
 	v := &e.View
-	if err := f.Open(e); err != nil {
+	window, err := e.needs()
+	switch {
+	case err != nil:
 		return err
+	case v.Part.Empty():
+		return f.Open(e)
 	}
-	if v.Part.Empty() {
-		return e.claim(need{})
-	}
-	window := f.needs(v)
 	ax, _ := v.axes()
 	w, h := v.Part.Dx(), window.Dy()
 	straight := !ax.Reverse && ax.In == ax.Out
@@ -93,6 +94,9 @@ func (f *floatFrame) prepare(e *Engine) error {
 		takes.passes = grown(4 * int64(w) * int64(h) * int64(f.Channels()))
 	}
 	if err := e.claim(takes); err != nil {
+		return err
+	}
+	if err := f.Open(e); err != nil { // which may decode the file
 		return err
 	}
 	if err := f.pixels(e, window); err != nil {
@@ -168,35 +172,8 @@ func (f *floatFrame) Store(l *lane, out []byte, r *rand.Rand) error {
 	if err := o.Holds(f.Dtype); err != nil {
 		return err
 	}
-	direct := o.Dtype == dataset.Float32 && o.Planar()
 	f.row = raster.GrowFloats(f.row, o.W)
-	for c := range o.Channels {
-		from := c
-		if o.Reversed && o.Channels == 3 {
-			from = o.from[c]
-		}
-		for y := range o.H {
-			row := f.row
-			if direct {
-				row = dense.Values[float32](out)[(c*o.H+y)*o.W:][:o.W]
-			}
-			f.rowOf(v, row, from, y)
-			if o.Float {
-				l.Deep.scale(o, row, c, f.Dtype)
-			}
-			if !direct {
-				o.storeRow(out, row, c, y)
-			}
-		}
-	}
-	size := o.Dtype.Size()
-	o.blank(l.Engine.Shown, func(from, to int) { clear(out[from*size : to*size]) })
-	switch {
-	case o.full != nil:
-		o.full.erase(o, dense.Values[float32](out), r)
-	case o.halves != nil:
-		o.halves.erase(o, dense.Values[uint16](out), r)
-	}
+	l.storeValues(out, f.row, f.Dtype, r, func(dst []float32, c, y int) { f.rowOf(v, dst, c, y) })
 	return nil
 }
 

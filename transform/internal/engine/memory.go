@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
@@ -90,14 +91,15 @@ type need struct {
 	decoder int64 // what its decoder has beside the window
 	window  int64 // the pixels that are decoded
 	passes  int64 // between the two passes of a resize
+	weights int64 // of resizes, beyond a few
 	frames  int64 // the images between the steps
 }
 
-func (n need) all() int64 { return n.decoder + n.window + n.passes + n.frames }
+func (n need) all() int64 { return n.decoder + n.window + n.passes + n.weights + n.frames }
 
 // over is the need of both, one after the other in the same memory.
 func (n need) over(o need) need {
-	return need{max(n.decoder, o.decoder), max(n.window, o.window), max(n.passes, o.passes), max(n.frames, o.frames)}
+	return need{max(n.decoder, o.decoder), max(n.window, o.window), max(n.passes, o.passes), max(n.weights, o.weights), max(n.frames, o.frames)}
 }
 
 // A holding is what one single has of a memory. It belongs to the goroutine of the single.
@@ -112,19 +114,19 @@ type shortage struct{ bytes int64 }
 
 func (s *shortage) Error() string { return fmt.Sprintf("%d bytes are not free", s.bytes) }
 
-// claim takes what an image needs, before it is allocated. A nil holding has no limit.
+// claim takes what an image needs, before it is allocated. A nil holding has no limit. After a shortage the single is not
+// kept: its decoders count the image that it could not have.
 func (h *holding) claim(n need) error {
 	if h == nil {
 		return nil
 	}
-	has := h.has.over(n)
-	if more := has.all() - h.share - h.taken; more > 0 {
-		if has.all() > h.limit/2 || !h.try(more) {
-			return &shortage{has.all()}
+	h.has = h.has.over(n)
+	if more := h.has.all() - h.share - h.taken; more > 0 {
+		if h.has.all() > h.limit/2 || !h.try(more) {
+			return &shortage{h.has.all()}
 		}
 		h.taken += more
 	}
-	h.has = has
 	return nil
 }
 
@@ -146,14 +148,47 @@ func grown(n int64) int64 { return n + n/4 + 64 }
 // area is the number of pixels of a rectangle.
 func area(r image.Rectangle) int64 { return int64(r.Dx()) * int64(r.Dy()) }
 
-// pixels is the need of a window of the current image: nothing if that is in the frame.
-func (e *Engine) pixels(r image.Rectangle) (n need) {
+// pixels is the need of a window of the current image, which is only that of weights if the image is in the frame.
+func (e *Engine) pixels(r image.Rectangle) need {
+	n := e.weights()
 	if e.held == nil || e.inside {
 		return n
 	}
 	n.window = grown(4 * int64(e.Frame.cost()) * area(r))
 	if d, ok := e.src.(source.Costly); ok {
 		n.decoder = d.Memory(r)
+	}
+	return n
+}
+
+// fewWeights is how many bytes of weights a claim leaves out.
+const fewWeights = 2 << 20
+
+// needs is the window of the current image that the view's resampling reads. The weights, which it computes, grow with the
+// sides, not with the pixels: those of an image of one row may be larger than the image.
+func (e *Engine) needs() (window image.Rectangle, err error) {
+	v := &e.View
+	if v.Part.Empty() {
+		return window, e.claim(need{})
+	}
+	ax, ay := v.axes()
+	for _, a := range [...]resize.Axis{ax, ay} {
+		if n := a.Memory(); n > max(4*int64(e.limit), 16*fewWeights) {
+			return window, fmt.Errorf("transform: the weights of a resize of %d to %d pixels would take %d bytes, more than the largest image (see MaxPixels)", a.In, a.Out, n)
+		}
+	}
+	if ax.Memory()+ay.Memory() > fewWeights {
+		if err := e.claim(e.weights()); err != nil {
+			return window, err
+		}
+	}
+	return e.Frame.needs(v), nil
+}
+
+// weights is the need of the weights of the view's resampling, with those that are kept.
+func (e *Engine) weights() (n need) {
+	if e.held != nil {
+		n.weights = max(0, e.Frame.weights(e.View.axes())-fewWeights)
 	}
 	return n
 }

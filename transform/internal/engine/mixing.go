@@ -143,12 +143,13 @@ type grid struct {
 // GridOf finds height and width in the shape of images, which has two dimensions at least.
 func GridOf(f dataset.Field) grid {
 	g, d := grid{planes: 1, pixel: f.Dtype.Size()}, len(f.Shape)
-	if d == 3 && f.Shape[2] <= 4 && f.Shape[0] > 4 {
-		g.H, g.W, g.pixel = f.Shape[0], f.Shape[1], g.pixel*f.Shape[2]
-		return g
+	outer := max(0, d-2)
+	if d >= 3 && f.Shape[d-1] <= 4 && f.Shape[d-3] > 4 {
+		outer = d - 3
+		g.pixel *= f.Shape[d-1]
 	}
-	g.H, g.W = f.Shape[d-2], f.Shape[d-1]
-	for _, n := range f.Shape[:d-2] {
+	g.H, g.W = f.Shape[outer], f.Shape[outer+1]
+	for _, n := range f.Shape[:outer] {
 		g.planes *= n
 	}
 	return g

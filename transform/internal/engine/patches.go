@@ -25,30 +25,30 @@ func (p *Patches) Row(channels int) int { return channels * p.Frames * p.Side * 
 // Count is the number of patches of an image.
 func (p *Patches) Count(w, h int) int { return (w / p.Side) * (h / p.Side) }
 
-// check is the error of an image that cannot be cut, or has more than limit pixels in all frames.
-func (p *Patches) check(w, h, limit int) error {
+// Check is the error of an image that cannot be cut, or has more than limit pixels in all frames.
+func (p *Patches) Check(w, h, limit int) error {
 	if n := p.Side * p.Merge; w%n != 0 || h%n != 0 {
-		return fmt.Errorf("transform: Patches: the image has %s: want multiples of %d", figures.Pixels(w, h), n)
+		return fmt.Errorf("Patches: the image has %s: want multiples of %d", figures.Pixels(w, h), n)
 	}
 	if n := p.Count(w, h); p.Most > 0 && n > p.Most {
-		return fmt.Errorf("transform: Patches: the image has %d patches, more than %d", n, p.Most)
+		return fmt.Errorf("Patches: the image has %d patches, more than %d", n, p.Most)
 	}
 	if w > limit/p.Frames/h {
-		return fmt.Errorf("transform: Patches: %d frames of %s are more than the limit of %d (see MaxPixels)", p.Frames, figures.Pixels(w, h), limit)
+		return fmt.Errorf("Patches: %d frames of %s are more than the limit of %d (see MaxPixels)", p.Frames, figures.Pixels(w, h), limit)
 	}
 	return nil
 }
 
-// values is how many values the result has of an image of o.W×o.H pixels.
-func (o *Output) values(ragged bool) int {
+// values is how many values the result has of an image of w×h pixels.
+func (o *Output) values(w, h int, ragged bool) int {
 	p := &o.Patches
 	switch {
 	case p.Side == 0:
-		return o.Channels * o.W * o.H * max(o.tiles, 1)
+		return o.Channels * w * h
 	case p.Most > 0 && !ragged:
 		return p.Most * p.Row(o.Channels)
 	}
-	return p.Count(o.W, o.H) * p.Row(o.Channels)
+	return p.Count(w, h) * p.Row(o.Channels)
 }
 
 // storePatches is Store for patches.

@@ -29,6 +29,7 @@ type Plan struct {
 	Views   []Views
 	Crops   Crops  // of FiveCrop or TenCrop, if it was there
 	Tiles   *Tiles // if the step was there
+	Frames  int    // of the results, if samples are clips; else 0
 }
 
 // Crops are the crops of FiveCrop or TenCrop, which are made when the result is stored.
@@ -74,7 +75,6 @@ type DeepPlan struct {
 	Text     string // the setting as it prints
 	Channels int
 	Fills    [][]float32 // of all steps
-	Norms    []ChannelNorm
 }
 
 // Copy is a plan for steps of their own, such as those of Views.

@@ -30,8 +30,9 @@ func NewPool(p *Plan, n int) *Pool {
 	return c
 }
 
-// An Input is one image.
+// An Input is one image, or one clip.
 type Input struct {
+	Frames  []Input // of a clip, which has nothing of the rest but Seed and Context
 	File    []byte
 	Image   image.Image
 	Raw     source.Raw
@@ -47,15 +48,15 @@ type single struct {
 	rand  *rand.Rand
 	raw   source.Raw
 	image source.Decoded
-	held  *holding        // nil without a bound
-	ctx   context.Context // of the image
+	held  *holding // nil without a bound
+	from  Input    // the image or clip that is being made
 }
 
 // newSingle makes memory for one image at a time.
 func (c *Pool) newSingle() *single {
 	s := &single{lane: newLane(c.Plan), slot: dataset.NewSlot(dataset.Field{Name: "image", Dtype: dataset.Uint8})}
 	s.rand = rand.New(&s.pcg)
-	s.lane.files.Interrupt(func() error { return s.ctx.Err() })
+	s.lane.files.Interrupt(func() error { return s.from.Context.Err() })
 	if c.memory != nil {
 		s.held = &holding{memory: c.memory}
 		s.lane.Engine.held = s.held
@@ -133,19 +134,25 @@ func (c *Pool) take(ctx context.Context) (*single, error) {
 }
 
 func (s *single) into(from Input, room func(s Sizes, values int) ([]byte, error)) error {
-	s.ctx = from.Context
-	defer func() { s.raw.Pix, s.image.Image, s.ctx = nil, nil, nil }()
+	s.from = from
+	defer func() { s.raw.Pix, s.image.Image, s.from = nil, nil, Input{} }()
 	s.pcg.Seed(from.Seed, 0)
+	if s.lane.Frames > 0 {
+		return s.clip(room)
+	}
+	if len(from.Frames) > 0 {
+		return errors.New("transform: a clip, but the steps are for single images: want UniformTemporalSubsample among them")
+	}
 	if err := s.Begin(from); err != nil {
 		return err
 	}
 	if err := s.lane.Run(s.rand); err != nil {
 		return err
 	}
-	if err := s.ctx.Err(); err != nil {
+	if err := from.Context.Err(); err != nil {
 		return fmt.Errorf("transform: %w", err)
 	}
-	out, err := room(s.lane.sizes(), s.lane.output.values(s.lane.Ragged))
+	out, err := room(s.lane.sizes(), s.lane.values())
 	if err != nil {
 		return err
 	}
@@ -157,6 +164,8 @@ func (s *single) Begin(from Input) error {
 	var w, h int
 	var src source.Image
 	switch {
+	case len(from.Frames) > 0:
+		return errors.New("transform: a clip in a clip")
 	case from.Image != nil:
 		s.image = source.Decoded{Image: from.Image}
 		if err := s.image.Size(&w, &h); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/slots"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
 
@@ -37,15 +38,20 @@ func (l *lane) file(e source.Encoded, slot dataset.Slot) error {
 	if err != nil {
 		return err
 	}
+	l.opened(w, h, slot)
+	return nil
+}
+
+// opened begins with the image of w×h pixels that files has opened.
+func (l *lane) opened(w, h int, slot dataset.Slot) {
 	if l.Upright {
 		if o := l.files.Orientation(); o > 1 {
 			w, h = l.turned.Begin(&l.files, o, w, h)
 			l.Engine.Begin(&l.turned, w, h, slot)
-			return nil
+			return
 		}
 	}
 	l.Engine.Begin(&l.files, w, h, slot)
-	return nil
 }
 
 // lead applies the leading steps that do not need pixels, and returns how many.
@@ -82,8 +88,8 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 	w, h := e.Size()
 	p := &o.Patches
 	if p.Side > 0 {
-		if err := p.check(w, h, l.Limit); err != nil {
-			return err
+		if err := p.Check(w, h, l.Limit); err != nil {
+			return fmt.Errorf("transform: %w", err)
 		}
 	}
 	switch {
@@ -104,6 +110,7 @@ type Task struct {
 	In, Out dataset.Spec // of the dataset and of the results
 	Field   int
 	Raw     source.Raw // the layout of images that are not files
+	Bytes   int        // of a frame, if samples are clips of arrays
 	Layout
 }
 
@@ -134,6 +141,9 @@ type Reader struct {
 	Raw    source.Raw
 	Lane   *lane
 	Viewer *viewer // nil without Views
+
+	dst   dataset.Slot // of the clip that is being placed
+	draws slots.Watch  // since before its first frame
 }
 
 // Close closes the underlying reader.
@@ -152,6 +162,9 @@ func (r *Reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return nil
 	}
 	dst.Stage(dataset.StageDecode)
+	if r.Frames > 0 {
+		return r.placeClip(ctx, dst)
+	}
 	if err := r.Begin(dst); err != nil {
 		return err
 	}
@@ -212,12 +225,16 @@ func (r *Reader) Read(ctx context.Context, i int, dst dataset.Slot) error {
 func (r *Reader) Put(dst dataset.Slot) error {
 	cell := dst.Cell(r.Field)
 	if r.Ragged {
-		o := &r.Lane.output
-		cell.Grow(o.values(true) * o.Dtype.Size())
+		cell.Grow(r.Lane.values() * r.Output.Dtype.Size())
 	}
 	if err := r.Lane.Store(cell.Bytes(), dst.Rand()); err != nil {
 		return err
 	}
+	return r.putSizes(dst)
+}
+
+// putSizes stores the fields of sizes in the sample.
+func (r *Reader) putSizes(dst dataset.Slot) error {
 	if r.Sizes != "" {
 		h, w := r.Lane.shown()
 		size := dataset.Row[int64](dst, len(r.Out)-len(r.Derived)-1)
@@ -226,17 +243,17 @@ func (r *Reader) Put(dst dataset.Slot) error {
 	return r.derive(dst)
 }
 
-// shown is the size of the result before PadTo.
+// shown is the size of the result without what PadTo has added.
 func (l *lane) shown() (h, w int) {
 	if l.output.Blanks {
-		return l.Engine.Shown.Y, l.Engine.Shown.X
+		return l.Engine.Shown.Dy(), l.Engine.Shown.Dx()
 	}
 	return l.output.H, l.output.W
 }
 
 // isDirect reports whether images are planes that only have to be normalised, as those of CIFAR are.
 func (x *Task) isDirect() bool {
-	return x.Raw.Pixel == 1 && x.Deep == nil && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && len(x.Derived) == 0 && x.Output.Patches.Side == 0 && !x.Moves && len(x.Views) == 0 && x.Crops.N == 0 && x.Tiles == nil
+	return x.Raw.Pixel == 1 && x.Frames == 0 && x.Deep == nil && len(x.Ops) == 0 && x.Output.hasNorm() && !x.Ragged && x.Sizes == "" && len(x.Derived) == 0 && x.Output.Patches.Side == 0 && !x.Moves && len(x.Views) == 0 && x.Crops.N == 0 && x.Tiles == nil
 }
 
 // storeDirect normalises the planes that lie in the image's cell.

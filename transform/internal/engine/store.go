@@ -66,8 +66,8 @@ func (o *Output) index(c, y, x int) int {
 	return (y*o.W+x)*o.Channels + c
 }
 
-// blank calls zero with the ranges of values that PadTo added to an image of that size.
-func (o *Output) blank(shown image.Point, zero func(from, to int)) {
+// blank calls zero with the ranges of values that PadTo added around the image.
+func (o *Output) blank(shown image.Rectangle, zero func(from, to int)) {
 	if !o.Blanks {
 		return
 	}
@@ -77,11 +77,13 @@ func (o *Output) blank(shown image.Point, zero func(from, to int)) {
 	}
 	row := o.W * pixel
 	for c := range planes {
-		for y := range shown.Y {
+		zero(c*o.H*row, (c*o.H+shown.Min.Y)*row)
+		for y := shown.Min.Y; y < shown.Max.Y; y++ {
 			line := (c*o.H + y) * row
-			zero(line+shown.X*pixel, line+row)
+			zero(line, line+shown.Min.X*pixel)
+			zero(line+shown.Max.X*pixel, line+row)
 		}
-		zero((c*o.H+shown.Y)*row, (c+1)*o.H*row)
+		zero((c*o.H+shown.Max.Y)*row, (c+1)*o.H*row)
 	}
 }
 
@@ -94,11 +96,11 @@ type target[T float32 | uint16] struct {
 
 // aim chooses how values are stored. It is called when all steps are known.
 func (o *Output) aim() {
-	if o.Norms == 0 {
+	if len(o.Norms) == 0 {
 		o.Std = [3]float32{1, 1, 1}
 	}
 	kernels := o.Planar() && o.Channels == 3 && !o.Deep
-	usual := !o.Rescaled && o.Norms < 2
+	usual := !o.Rescaled && len(o.Norms) < 2
 	mean, std := byColour(o, &o.Mean), byColour(o, &o.Std)
 	if o.Dtype == dataset.Float32 {
 		o.full = &target[float32]{table: &o.Table, convert: func(v float32) float32 { return v }}
@@ -137,16 +139,16 @@ func (o *Output) hasNorm() bool {
 
 // Store writes the image that the lane has run to memory aligned for the result's dtype.
 func (l *lane) Store(out []byte, r *rand.Rand) error {
-	n, show := l.Crops.N, func(k int) error { return l.Crops.show(&l.Engine, k) }
-	if t := l.Plan.Tiles; t != nil {
-		n, show = len(l.tiles), func(k int) error { return t.show(&l.Engine, l.tiles[k]) }
-	}
-	if n == 0 {
+	n := l.Crops.N
+	switch {
+	case l.Plan.Tiles != nil:
+		return l.storeTiles(out, r)
+	case n == 0:
 		return l.Engine.Frame.Store(l, out, r)
 	}
 	size := len(out) / n
 	for k := range n {
-		if err := show(k); err != nil {
+		if err := l.Crops.show(&l.Engine, k); err != nil {
 			return err
 		}
 		if err := l.Engine.Frame.Store(l, out[k*size:(k+1)*size], r); err != nil {
@@ -159,8 +161,7 @@ func (l *lane) Store(out []byte, r *rand.Rand) error {
 func (t *target[T]) Store(l *lane, f *ByteFrame, out []T, r *rand.Rand) {
 	v := &l.Engine.View
 	for y := range l.output.H {
-		f.rowOf(v, f.row, y)
-		t.row(&l.output, out, f.row, y)
+		t.row(&l.output, out, f.shown(v, y), y)
 	}
 	l.output.blank(l.Engine.Shown, func(from, to int) { clear(out[from:to]) })
 	t.erase(&l.output, out, r)
@@ -197,20 +198,12 @@ func (t *target[T]) row(o *Output, out []T, row []byte, y int) {
 func (o *Output) storeBytes(out []uint8, row []byte, y int) {
 	w, n := o.W, o.Channels
 	row = row[:4*w]
-	if !o.Planar() {
-		out = out[y*w*n:][:w*n]
-		for x := range w {
-			for c := range n {
-				out[x*n+c] = row[4*x+o.from[c]]
-			}
-		}
+	if !o.Planar() && n == 3 {
+		resize.Interleave(out[3*y*w:][:3*w], row, o.from)
 		return
 	}
 	for c := range n {
-		plane := out[(c*o.H+y)*w:][:w]
-		for x := range plane {
-			plane[x] = row[4*x+o.from[c]]
-		}
+		resize.Separate(out[(c*o.H+y)*w:][:w], row, o.from[c])
 	}
 }
 
@@ -223,7 +216,7 @@ func (o *Output) Holds(dt dataset.Dtype) error {
 }
 
 // scale converts a row of values of that dtype to floats, and normalises those of channel c.
-func (d *DeepPlan) scale(o *Output, row []float32, c int, dt dataset.Dtype) {
+func (o *Output) scale(row []float32, c int, dt dataset.Dtype) {
 	unit := o.Unit && raster.DepthOf(dt).Whole
 	most := raster.DepthOf(dt).Most
 	switch {
@@ -241,8 +234,8 @@ func (d *DeepPlan) scale(o *Output, row []float32, c int, dt dataset.Dtype) {
 			row[i] = v / most
 		}
 	}
-	for k := range d.Norms {
-		mean, std := d.Norms[k].of(c)
+	for k := range o.Norms {
+		mean, std := o.Norms[k].of(c)
 		for i, v := range row {
 			row[i] = float32(v-mean) / std
 		}
@@ -252,6 +245,38 @@ func (d *DeepPlan) scale(o *Output, row []float32, c int, dt dataset.Dtype) {
 // of is the numbers of channel c.
 func (n *ChannelNorm) of(c int) (mean, std float32) {
 	return n.Mean[c%len(n.Mean)], n.Std[c%len(n.Std)]
+}
+
+// storeValues stores an image of that dtype, whose rows rowOf writes for every colour. Row is memory for one of them.
+func (l *lane) storeValues(out []byte, row []float32, dt dataset.Dtype, r *rand.Rand, rowOf func(dst []float32, colour, y int)) {
+	o := &l.output
+	direct := o.Dtype == dataset.Float32 && o.Planar()
+	for c := range o.Channels {
+		from := c
+		if o.Reversed && o.Channels == 3 {
+			from = o.from[c]
+		}
+		for y := range o.H {
+			if direct {
+				row = dense.Values[float32](out)[(c*o.H+y)*o.W:][:o.W]
+			}
+			rowOf(row, from, y)
+			if o.Float {
+				o.scale(row, c, dt)
+			}
+			if !direct {
+				o.storeRow(out, row, c, y)
+			}
+		}
+	}
+	size := o.Dtype.Size()
+	o.blank(l.Engine.Shown, func(from, to int) { clear(out[from*size : to*size]) })
+	switch {
+	case o.full != nil:
+		o.full.erase(o, dense.Values[float32](out), r)
+	case o.halves != nil:
+		o.halves.erase(o, dense.Values[uint16](out), r)
+	}
 }
 
 // storeRow converts row y of channel c to the result's dtype.
@@ -295,9 +320,8 @@ type Output struct {
 	from     [3]int // the colour that a channel holds: 0 is red
 	Blanks   bool   // PadTo was there
 	Patches  Patches
-	tiles    int // of this image
 
-	Deep   bool    // Depth16 was there; then these three count
+	Deep   bool    // Depth16 was there
 	Unit   bool    // ToTensor was there, or ToDtype with Scaled
 	Scaled bool    // ToDtype with Scaled was there: unit is a product
 	Factor float64 // of Rescale; 0 without it
@@ -306,7 +330,7 @@ type Output struct {
 	Table    [3][256]float32 // per channel: the result of each byte, if float
 	Mean     [3]float32      // of the last Normalize
 	Std      [3]float32
-	Norms    int    // Normalizes so far
+	Norms    []ChannelNorm
 	Preset   string // the preset that has normalised
 	Dtype    dataset.Dtype
 	Erasings []Erasing

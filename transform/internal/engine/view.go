@@ -92,8 +92,11 @@ func (v *view) axes() (x, y resize.Axis) {
 }
 
 // verticalFirst reports whether this version of Pillow runs the vertical pass
-// first. Values are rounded between the passes, so the order changes the result.
+// first, which torch never does. Values are rounded between the passes, so the order changes the result.
 func (v *view) verticalFirst(pillow int) bool {
+	if v.filter.IsTorch() {
+		return false
+	}
 	w, h := v.window.Dx(), v.window.Dy()
 	if pillow >= 13 {
 		return h > v.size.Y && h-v.size.Y > 2*(w-v.size.X)

@@ -131,7 +131,11 @@ func (w *viewer) Begin(l *lane, dst dataset.Slot, r *rand.Rand) error {
 				return err
 			}
 			if !l.Engine.inside {
-				window = window.Union(l.Engine.needs())
+				part, err := l.Engine.needs()
+				if err != nil {
+					return err
+				}
+				window = window.Union(part)
 			}
 		}
 	}

@@ -253,7 +253,8 @@ func InPackage(err error) error { return within("transform", err) }
 var (
 	Interpolation = &Kind{name: "Interpolation", check: func(v Values) error {
 		f := v[0].(resize.Filter)
-		return want(f <= resize.OpenCVArea, "the filter Bilinear, Nearest, Box, Bicubic, Lanczos, Hamming, OpenCVLinear or OpenCVArea, not number %d", uint8(f))
+		return want(f <= resize.TorchLanczos, "the filter Bilinear, Nearest, Box, Bicubic, Lanczos, Hamming, OpenCVLinear, OpenCVArea or TensorFlowBilinear, or torchbilinear, "+
+			"torchbicubic or torchlanczos of JSON, not number %d", uint8(f))
 	}}
 	MaxSize = &Kind{name: "MaxSize", check: func(v Values) error {
 		return want(v.int(0) >= 1 && v.int(0) <= MaxSide, "a positive MaxSize")

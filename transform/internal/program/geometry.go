@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/engine"
@@ -26,7 +27,23 @@ func (moving) Leads() {}
 
 // Do runs it.
 func (m moving) Do(e *engine.Engine, r *rand.Rand) error {
-	err := m.move(e, r)
+	if m.Own != nil {
+		return m.guarded(e, r)
+	}
+	return m.named(m.move(e, r))
+}
+
+// guarded is Do with a function of the user.
+func (m moving) guarded(e *engine.Engine, r *rand.Rand) error {
+	err := e.Guard(func() error { return m.move(e, r) })
+	if _, ok := errors.AsType[*dataset.PanicError](err); ok {
+		return fmt.Errorf("transform: %v: %w", m.Call, err)
+	}
+	return m.named(err)
+}
+
+// named is an error that says whose it is.
+func (m moving) named(err error) error {
 	if size, ok := err.(engine.Impossible); ok {
 		return fmt.Errorf("transform: %v: %w", m.Call, size)
 	}
@@ -184,9 +201,10 @@ func shortened(w, h, short, limit int) (int, int) {
 	if w == 0 || h == 0 {
 		return 0, 0
 	}
-	long := short * max(w, h) / min(w, h)
-	if limit != 0 && long > limit {
-		short, long = limit*short/long, limit
+	most := int64(short) * int64(max(w, h)) / int64(min(w, h))
+	long := int(min(most, math.MaxInt))
+	if limit != 0 && most > int64(limit) {
+		short, long = int(int64(limit)*int64(short)/most), limit
 	}
 	if w <= h {
 		return short, long
@@ -290,32 +308,38 @@ var (
 
 	PadTo = &Kind{name: "PadTo", sized: true, add: func(p *Program, c *Call) error {
 		size := c.extent()
-		if err := errors.Join(p.notNested(), p.beforeCrops()); err != nil {
-			return err
-		}
-		o := &p.Output
-		switch {
-		case !o.Tensor:
-			return errors.New("must come after ToTensor or PILToTensor")
-		case o.Blanks:
-			return errors.New("must come only once")
-		case o.Patches.Side > 0:
-			return errors.New("not with Patches")
-		}
-		o.Blanks = true
-		o.Calls = append(o.Calls, c.String())
-		p.Ops = append(p.Ops, moving{c, size.after, func(e *engine.Engine, _ *rand.Rand) error {
-			w, h := e.Size()
-			if w > size.w || h > size.h {
-				return fmt.Errorf("transform: %v: the image has %s", c, figures.Pixels(w, h))
-			}
-			e.Shown = image.Pt(w, h)
-			return e.Crop(image.Rect(0, 0, size.w, size.h), raster.Fill{})
-		}})
-		return nil
+		return p.blank(c, size.after, func(_, _ int) engine.Tile { return engine.Tile{Size: [2]int{size.h, size.w}} })
 	}}
 	FiveCrop = &Kind{name: "FiveCrop", sized: true, add: func(p *Program, c *Call) error { return p.severalCrops(c, 5) }}
 	TenCrop  = &Kind{name: "TenCrop", sized: true, takes: []*Kind{VerticalFlip}, add: func(p *Program, c *Call) error { return p.severalCrops(c, 10) }}
+	// TileFunc has the rule in words, and the function.
+	TileFunc = &Kind{name: "TileFunc", takes: []*Kind{Interpolation, Fill, PaddingMode}, add: func(p *Program, c *Call) error {
+		of, filter, pad := c.Own.(func(h, w int) engine.Tile), c.filter(resize.Bilinear), p.padding(c)
+		if err := pad.check(p); err != nil {
+			return err
+		}
+		sized := func(w, h int) (int, int) {
+			if w == 0 || h == 0 {
+				return 0, 0
+			}
+			size := of(h, w).Bounds(w, h).Size()
+			return size.X, size.Y
+		}
+		switch {
+		case p.Output.Tensor && len(c.options) > 0:
+			return errors.New("want no options after ToTensor and PILToTensor")
+		case p.Output.Tensor:
+			return p.blank(c, sized, of)
+		}
+		return p.geometry(c, resizes, sized, func(e *engine.Engine, _ *rand.Rand) error {
+			w, h := e.Size()
+			at, err := of(h, w).Cut(e, c.String(), filter, image.Point{})
+			if err != nil {
+				return err
+			}
+			return pad.around(e, at)
+		})
+	}}
 	// Tiles has the size, the rule in words, and the function.
 	Tiles = &Kind{name: "Tiles", sized: true, takes: []*Kind{Interpolation}, add: func(p *Program, c *Call) error {
 		size := c.extent()
@@ -350,6 +374,38 @@ var (
 		return nil
 	}}
 )
+
+// blank adds a step after ToTensor that makes the result larger by zeros: a tile around the image.
+func (p *Program) blank(c *Call, sized func(w, h int) (int, int), of func(h, w int) engine.Tile) error {
+	if err := errors.Join(p.notNested(), p.beforeCrops()); err != nil {
+		return err
+	}
+	o := &p.Output
+	switch {
+	case !o.Tensor:
+		return errors.New("must come after ToTensor or PILToTensor")
+	case o.Blanks:
+		return errors.New("must come only once")
+	case o.Patches.Side > 0:
+		return errors.New("not with Patches")
+	}
+	o.Blanks = true
+	o.Calls = append(o.Calls, c.String())
+	p.Ops = append(p.Ops, moving{c, sized, func(e *engine.Engine, _ *rand.Rand) error {
+		w, h := e.Size()
+		tile, whole := of(h, w), image.Rect(0, 0, w, h)
+		r := tile.Bounds(w, h)
+		switch {
+		case tile.Crop != [4]int{}, tile.Resize != [2]int{}:
+			return fmt.Errorf("transform: %v: after ToTensor it cannot crop and resize", c)
+		case !whole.In(r):
+			return fmt.Errorf("transform: %v: the image has %s", c, figures.Pixels(w, h))
+		}
+		e.Shown = whole.Sub(r.Min)
+		return e.Crop(r, raster.Fill{})
+	}})
+	return nil
+}
 
 func flip(name string, vertical bool) *Kind {
 	return &Kind{name: name, chance: true, add: func(p *Program, c *Call) error {

@@ -98,24 +98,20 @@ var (
 // Steps that change colours, blur and add noise.
 var (
 	ColorJitter = &Kind{name: "ColorJitter", add: func(p *Program, c *Call) error {
-		x := [4]float64(of[float64](c.Args))
-		for _, x := range x {
-			if !(x >= 0 && x < math.MaxFloat32) {
-				return errors.New("want finite numbers, 0 or more")
-			}
+		spans, err := jitterOf(c.Args)
+		if err != nil {
+			return err
 		}
-		if x[3] > 0.5 {
-			return errors.New("want a hue up to 0.5")
-		}
-		if x[2] != 0 || x[3] != 0 {
+		does := func(i int) bool { return spans[i] != engine.Span{Least: neutral[i], Greatest: neutral[i]} }
+		if does(2) || does(3) {
 			if err := p.greyOrRGB(); err != nil {
 				return err
 			}
 		}
 		return p.edit(c, editing(func(e *engine.Engine, r *rand.Rand) error {
-			order, factor := drawJitter(&x, r)
+			order, factor := drawJitter(&spans, r)
 			for _, i := range order {
-				if x[i] != 0 {
+				if does(i) {
 					raster.Adjust(e.Frame, i, factor[i])
 				}
 			}
@@ -169,7 +165,7 @@ var (
 			return errors.New("want a mean from -128 to 128, and a sigma from 0 to 128")
 		}
 		return p.edit(c, editing(func(e *engine.Engine, r *rand.Rand) error {
-			e.Frame.Noise(mean, sigma, r)
+			e.Frame.Noise(mean, sigma, e.Own(r))
 			return nil
 		}))
 	}}
@@ -211,17 +207,42 @@ var (
 	}}
 )
 
+// neutral are the factors of brightness, contrast, saturation and hue that change nothing.
+var neutral = [4]float64{1, 1, 1, 0}
+
+// jitterOf are the ranges of the factors of ColorJitter. An argument is a distance from the neutral factor, or a range.
+func jitterOf(args Values) (spans [4]engine.Span, err error) {
+	for i, v := range args {
+		switch x := v.(type) {
+		case float64:
+			if !(x >= 0 && x < math.MaxFloat32) {
+				return spans, errors.New("want finite numbers, 0 or more")
+			}
+			spans[i] = engine.Span{Least: neutral[i] - x, Greatest: neutral[i] + x}
+			if i < 3 {
+				spans[i].Least = max(0, spans[i].Least)
+			}
+		case [2]float64:
+			if !(x[0] <= x[1] && (x[0] >= 0 || i == 3) && x[1] < math.MaxFloat32) {
+				return spans, errors.New("want ranges of finite factors, 0 or more, with the least first")
+			}
+			spans[i] = engine.Span{Least: x[0], Greatest: x[1]}
+		}
+	}
+	return spans, want(spans[3].Least >= -0.5 && spans[3].Greatest <= 0.5, "a hue up to 0.5")
+}
+
 // drawJitter draws the order of the four changes of ColorJitter, and their factors.
-func drawJitter(x *[4]float64, r *rand.Rand) (order [4]int, factor [4]float64) {
+func drawJitter(spans *[4]engine.Span, r *rand.Rand) (order [4]int, factor [4]float64) {
 	order = [4]int{0, 1, 2, 3}
 	for i := len(order) - 1; i > 0; i-- {
 		j := r.IntN(i + 1)
 		order[i], order[j] = order[j], order[i]
 	}
-	for i, x := range x {
-		factor[i] = engine.Span{Least: max(0, 1-x), Greatest: 1 + x}.Draw(r)
+	for i, s := range spans {
+		factor[i] = s.Draw(r)
 	}
-	factor[3] = engine.Span{Least: -x[3], Greatest: x[3]}.Draw(r)
+	factor[3] = spans[3].Draw(r) // a second time, so that the draws after it stay what they were
 	return order, factor
 }
 
@@ -376,9 +397,9 @@ var (
 		return nil
 	}}
 	Preset = &Kind{name: "Preset", add: func(p *Program, c *Call) error {
-		before := p.Output.Norms
+		before := len(p.Output.Norms)
 		p.addAll(c.steps)
-		if p.Output.Norms > before {
+		if len(p.Output.Norms) > before {
 			p.Output.Preset = c.String()
 		}
 		return nil

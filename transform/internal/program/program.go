@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/resize"
 	"github.com/penstock-go/penstock/transform/internal/engine"
 	"github.com/penstock-go/penstock/transform/internal/source"
 )
@@ -25,6 +26,8 @@ type Program struct {
 	run     []string // geometry that one resampling does
 	resized bool     // the run has a resize
 	settled bool     // another resize needs another run
+	floats  string   // the step whose resize makes floats
+	spent   bool     // its run has ended
 	nested  bool     // it is part of a random step: only the image may change
 	how     effect   // the greatest of the effects so far
 	pixels  bool     // some step needs pixels
@@ -79,6 +82,9 @@ func (p *Program) finish(steps []*Call) error {
 	p.addAll(steps)
 	p.endRun()
 	p.errs = append(p.errs, p.Output.Check()...)
+	if p.floats != "" && !p.Output.Float {
+		p.errs = append(p.errs, fmt.Errorf("%s: want ToTensor, Rescale or ToDtype with Scaled after it, because its values are not whole numbers", p.floats))
+	}
 	if p.Upright && p.any() {
 		p.errs = append(p.errs, errors.New("ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
 	}
@@ -99,8 +105,27 @@ func (p *Program) addAll(steps []*Call) {
 		if err == nil {
 			err = s.add(p, s)
 		}
+		if err == nil {
+			err = p.checkFloats(s)
+		}
 		p.errs = append(p.errs, within(s.nameOf(), err))
 	}
+}
+
+// checkFloats notes a resize that makes floats. After it, a step that needs pixels is an error, because they are bytes.
+func (p *Program) checkFloats(c *Call) error {
+	switch {
+	case p.spent:
+		text := p.floats
+		p.floats, p.spent = "", false
+		return fmt.Errorf("must come before %s, whose values are not whole numbers", text)
+	case c.filter(resize.Bilinear) != resize.TensorFlowBilinear:
+	case p.nested:
+		return errors.New("not in a random step: its values are not whole numbers")
+	default:
+		p.floats = c.String()
+	}
+	return nil
 }
 
 // An effect is how a geometry takes part in a run.
@@ -163,6 +188,7 @@ func (p *Program) endRun() {
 		p.Lines = append(p.Lines, stage+strings.Join(p.run, ", "))
 	}
 	p.run, p.resized, p.settled = nil, false, false
+	p.spent = p.floats != ""
 }
 
 // sized is the size of the last image, from images of w×h. Zeros mean that the size varies.
@@ -181,10 +207,10 @@ func (p *Program) sized(w, h int) (int, int) {
 func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
 	cut, row := p.Output.Patches, dataset.Shape(nil)
 	switch t := p.Tiles; {
-	case cut.Side > 0:
-		row = dataset.Shape{cut.Row(p.Output.Channels)}
 	case t != nil && !p.Ragged:
 		return dataset.Field{}, fmt.Errorf("the size varies from image to image after %s: add Ragged()", t.Text)
+	case cut.Side > 0:
+		row = dataset.Shape{cut.Row(p.Output.Channels)}
 	case t != nil && p.Output.Planar():
 		row = dataset.Shape{p.Output.Channels, t.Size.Y, t.Size.X}
 	case t != nil:
@@ -211,6 +237,9 @@ func (p *Program) fieldOf(w, h int) (dataset.Field, error) {
 		shape = dataset.Shape{p.Output.Channels, h, w}
 	}
 	if cut.Side > 0 {
+		if err := cut.Check(w, h, p.Limit); err != nil {
+			return dataset.Field{}, err
+		}
 		shape = dataset.Shape{cut.Count(w, h), row[0]}
 	}
 	if p.Crops.N > 0 {
@@ -237,16 +266,7 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 		return nil, fmt.Errorf("the dataset has no field %q, only %v", p.Field, spec)
 	}
 	f := spec[x.Field]
-	if f.Ragged {
-		if f.Bytes() != 1 || f.Elements() != 1 {
-			err = errors.New("want files as ragged uint8")
-		}
-	} else if p.Deep != nil {
-		x.Raw, err = p.deepRaw(f)
-	} else {
-		x.Raw, err = source.PixelsOf(f)
-	}
-	if err != nil {
+	if err = p.input(x, f); err != nil {
 		return nil, fmt.Errorf("field %v: %w", f, err)
 	}
 	if err := p.findFields(spec); err != nil {
@@ -256,12 +276,18 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 		return nil, fmt.Errorf("MaxMemory(%d): only for Compile: here every worker has one image at a time", p.Memory)
 	}
 	if len(p.groups) > 0 {
+		if p.Frames > 0 {
+			return nil, fmt.Errorf("%s: not for clips: dataset.Zip joins an Images per view", Views.name)
+		}
 		if x.Out, err = p.withViews(spec, x.Field, x.Raw.W, x.Raw.H); err != nil {
 			return nil, err
 		}
 		return x, nil
 	}
 	if spec[x.Field], err = p.fieldOf(x.Raw.W, x.Raw.H); err != nil {
+		return nil, err
+	}
+	if err := p.ofClip(&spec[x.Field]); err != nil {
 		return nil, err
 	}
 	if p.Output.Patches.Side == 0 && p.Tiles == nil {
@@ -276,16 +302,23 @@ func (p *Program) Over(in dataset.Spec) (x *engine.Task, err error) {
 	return x, nil
 }
 
-// Alone is the field of the results for single images.
-func (p *Program) Alone() (dataset.Field, error) {
+// Alone are the fields of the results for single images.
+func (p *Program) Alone() (dataset.Spec, error) {
 	if len(p.groups) > 0 {
-		return dataset.Field{}, fmt.Errorf("%s: only for Images: here an image has one result", Views.name)
+		return nil, fmt.Errorf("%s: only for Images: here an image has one result", Views.name)
 	}
 	if p.any() {
-		return dataset.Field{}, fmt.Errorf("%v: only for Images: here the image is alone", p.parts[0])
+		return nil, fmt.Errorf("%v: only for Images: here the image is alone", p.parts[0])
 	}
 	if err := p.findFields(nil); err != nil {
-		return dataset.Field{}, err
+		return nil, err
 	}
-	return p.fieldOf(0, 0)
+	f, err := p.fieldOf(0, 0)
+	if err == nil {
+		err = p.ofClip(&f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.withDerived(dataset.Spec{f})
 }

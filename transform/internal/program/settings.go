@@ -80,6 +80,11 @@ func (p *Program) withSizes(spec dataset.Spec) (dataset.Spec, error) {
 	case p.Ragged && len(p.Derived) == 0:
 		return nil, errors.New("Ragged(): want Sizes too, so that the shapes are known")
 	}
+	return p.withDerived(spec)
+}
+
+// withDerived adds the fields of SizesFunc to the spec.
+func (p *Program) withDerived(spec dataset.Spec) (dataset.Spec, error) {
 	for _, d := range p.Derived {
 		if spec.Index(d.Field.Name) >= 0 {
 			return nil, fmt.Errorf("%s: there is a field of that name", d.Text)
@@ -147,11 +152,11 @@ func (p *Program) greyOrRGB() error {
 	return nil
 }
 
-// checkFilter is the error of a filter of a warp or of a policy that torchvision's tensors do not have, and of OpenCV's filters,
-// which work with bytes.
+// checkFilter is the error of a filter of a warp or of a policy that torchvision's tensors do not have, and of those of OpenCV
+// and TensorFlow, which work with bytes.
 func (p *Program) checkFilter(c *Call) error {
-	if p.Deep != nil && c.filter(resize.Bilinear).IsOpenCV() {
-		return errors.New("not with Depth16: OpenCV's filters are for colours of 8 bits")
+	if f := c.filter(resize.Bilinear); p.Deep != nil && (f.ByRows() || f.IsTorch()) {
+		return errors.New("not with Depth16: the filters of OpenCV, TensorFlow and torch are for colours of 8 bits")
 	}
 	if p.Deep != nil && c.warps && c.filter(resize.Bilinear) == resize.Bicubic && c.name != "ElasticTransform" {
 		return errors.New("want the Interpolation Nearest or Bilinear with Depth16, as torchvision's tensors have")

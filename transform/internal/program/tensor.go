@@ -38,7 +38,7 @@ var (
 			return errors.New("want 3 channels")
 		case o.Reversed:
 			return errors.New("must come only once")
-		case o.Norms > 0 || len(o.Erasings) > 0:
+		case len(o.Norms) > 0 || len(o.Erasings) > 0:
 			return errors.New("must come before Normalize and RandomErasing")
 		}
 		o.Reversed = true
@@ -53,10 +53,7 @@ var (
 			Text: c.String(), Of: c.Own.(func(image, result [2]int, out []int64)),
 			Field: dataset.Field{Name: c.Args.text(0), Dtype: dataset.Int64, Shape: c.Args[1].(dataset.Shape)},
 		}
-		switch {
-		case p.Crops.N > 0:
-			return fmt.Errorf("not with %s", p.Crops.Text)
-		case p.inView:
+		if p.inView {
 			return errors.New("not in Views")
 		}
 		p.Derived = append(p.Derived, d)
@@ -173,10 +170,9 @@ func addNormalize(p *Program, c *Call) error {
 			return errors.New("want finite standard deviations other than 0")
 		}
 	}
-	p.Output.Norms++
+	p.Output.Norms = append(p.Output.Norms, engine.ChannelNorm{Mean: mean, Std: std})
 	p.Output.Calls = append(p.Output.Calls, c.String())
 	if p.Deep != nil {
-		p.Deep.Norms = append(p.Deep.Norms, engine.ChannelNorm{Mean: mean, Std: std})
 		return nil
 	}
 	for c := range n {
@@ -203,21 +199,28 @@ func atLeastOne(v Values) error {
 // addPatches bounds what the result may take: a row has at most as many values as a field of the largest side.
 func addPatches(p *Program, c *Call) error {
 	o, cut := &p.Output, engine.Patches{Side: c.Args.int(0), Merge: optionOf(c, Merge, 1), Frames: optionOf(c, Frames, 1), Most: optionOf(c, MaxPatches, 0)}
-	cut.Last = optionOf(c, Layout, engine.CHW) == engine.HWC
+	axes := optionOf(c, Layout, engine.CHW)
+	cut.Last = axes == engine.HWC
 	const most = 1 << 12
 	switch {
 	case p.notNested() != nil:
 		return p.notNested()
 	case cut.Side < 1 || cut.Side > most || cut.Merge > most || cut.Frames > most:
 		return fmt.Errorf("want numbers from 1 to %d", most)
+	case axes != engine.CHW && axes != engine.HWC:
+		return errors.New("want the Layout CHW or HWC")
 	case p.inView:
 		return errors.New("not in Views")
-	case p.several() != "":
-		return fmt.Errorf("not with %s", p.several())
+	case p.Crops.N > 0:
+		return fmt.Errorf("not with %s", p.Crops.Text)
+	case p.Tiles != nil && cut.Most > 0:
+		return fmt.Errorf("want no MaxPatches with %s", p.Tiles.Text)
 	case o.Patches.Side > 0:
 		return errors.New("must come only once")
 	case p.Deep != nil:
 		return errColours
+	case p.floats != "":
+		return fmt.Errorf("not with %s", p.floats)
 	case !o.Float:
 		return errors.New("must come after ToTensor")
 	case o.Channels != 3:

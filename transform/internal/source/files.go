@@ -52,6 +52,8 @@ type Files struct {
 	pnm   pnm.Decoder
 	tiff  tiff.Decoder
 
+	moving moving // the clip that is open
+
 	shallow []byte // the pixels of 8 bits of an image of Depth16
 
 	most []int64 // by format, and then of registered ones: what the decoder has at most
@@ -68,6 +70,7 @@ func (f *Files) Take(limit int, cut, stored bool, field string, codecs []tiff.Co
 // Interrupt makes decoding end between two rows when end returns an error.
 func (f *Files) Interrupt(end func() error) {
 	f.jpeg.Stop, f.png.Stop, f.gif.Stop, f.pnm.Stop, f.tiff.Stop = end, end, end, end, end
+	f.moving.gif.Stop, f.moving.webp.Stop = end, end
 }
 
 // deep reports whether values are wanted as they are stored.

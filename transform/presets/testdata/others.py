@@ -92,11 +92,16 @@ def open_clip(name, config):
     return dict(name=name, config=config, sums=sums)
 
 
-for path in paths:
-    theirs, ours = cv2.imread(str(path)), np.asarray(ImageOps.exif_transpose(Image.open(path)).convert("RGB"))
-    if theirs is None or not np.array_equal(theirs[..., ::-1], ours):
-        print("cv2.imread reads other pixels of", path.name, None if theirs is None else int(np.abs(theirs[..., ::-1].astype(int) - ours).max()))
-data = dict(pictures=[p.name for p in paths], yolo=[yolo(s) for s in (640, 320, 64, [96, 160], [333, 100])],
-            openclip=[open_clip(n, c) for n, c in CONFIGS.items()])
-(here / "others.json").write_text(json.dumps(data, indent=1) + "\n")
-print(cv2.__version__)
+def main():
+    for path in paths:
+        theirs, ours = cv2.imread(str(path)), np.asarray(ImageOps.exif_transpose(Image.open(path)).convert("RGB"))
+        if theirs is None or not np.array_equal(theirs[..., ::-1], ours):
+            print("cv2.imread reads other pixels of", path.name, None if theirs is None else int(np.abs(theirs[..., ::-1].astype(int) - ours).max()))
+    data = dict(pictures=[p.name for p in paths], yolo=[yolo(s) for s in (640, 320, 64, [96, 160], [333, 100])],
+                openclip=[open_clip(n, c) for n, c in CONFIGS.items()])
+    (here / "others.json").write_text(json.dumps(data, indent=1) + "\n")
+    print(cv2.__version__)
+
+
+if __name__ == "__main__":
+    main()

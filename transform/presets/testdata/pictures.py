@@ -7,7 +7,7 @@ The pictures are in the folder pictures, which the script makes if it is missing
 classes it makes only their values anew.
 
 For every configuration there are the first 16 digits of the SHA-256 of the values of every picture: of float32 or uint8 in the order in
-which the processor with the backend pil returns them. "error" stands where that processor fails. Other fields of a result are there as
+which the processor with the backend pil returns them, but where run says otherwise. "error" stands where that processor fails. Other fields of a result are there as
 numbers, or, if they have many, as the same digits of their int64 values.
 """
 import hashlib
@@ -68,7 +68,7 @@ def pixels(least, most):
     return {"shortest_edge": least, "longest_edge": most}
 
 
-# Without keys, configurations have the defaults of their class.
+# Without keys, configurations have the defaults of their class. "pixels" is not a key: it says which tensor counts.
 CONFIGS = {
     "PPChart2Table": [{}, {"size": square(100), "resample": 1}, {"size": {"height": 60, "width": 90}, "do_normalize": False}],
     "Chameleon": [{}, {"size": 100, "crop_size": 90, "image_mean": half, "image_std": half}, {"size": square(64), "do_center_crop": False, "rescale_factor": 1 / 255}],
@@ -76,7 +76,8 @@ CONFIGS = {
               {"size": {"height": 70, "width": 50}, "do_center_crop": False, "resample": 2, "input_size_patches": 7}],
     "VideoMAE": [{}, {"size": 96, "crop_size": 128, "resample": 3}, {"size": {"shortest_edge": 60}, "crop_size": {"height": 40, "width": 60}, "do_normalize": False}],
     "VideoLlava": [{}, {"size": 96, "crop_size": 128, "resample": 2}, {"size": {"height": 70, "width": 50}, "do_center_crop": False}],
-    "Llava": [{}, {"size": 96, "crop_size": 128, "resample": 2, "do_pad": False}, {"size": {"height": 70, "width": 50}, "do_center_crop": False}],
+    "Llava": [{}, {"size": 96, "crop_size": 128, "resample": 2, "do_pad": False}, {"size": {"height": 70, "width": 50}, "do_center_crop": False},
+              {"size": 96, "crop_size": 90, "do_pad": True}, {"size": {"height": 60, "width": 90}, "do_pad": True, "do_center_crop": False, "image_mean": [0.1, 0.5, 1], "resample": 2}],
     "SegGpt": [{}, {"size": square(90), "resample": 2}, {"size": {"height": 60, "width": 90}, "image_mean": half, "image_std": half}],
     "LayoutLMv2": [{}, {"size": 90, "resample": 3, "ocr_lang": "deu"}, {"do_resize": True, "size": {"height": 60, "width": 90}, "do_normalize": False}],
     "LayoutLMv3": [{}, {"size": 90, "resample": 3}, {"size": {"height": 60, "width": 90}, "do_normalize": False, "tesseract_config": ""}],
@@ -114,7 +115,8 @@ CONFIGS = {
                     {"size": {"height": 60, "width": 90}, "do_reduce_labels": True}],
     "OneFormer": [{"size": {"shortest_edge": 96, "longest_edge": 300}}, {"size": 70, "num_text": 234}, {"size": {"height": 60, "width": 90}, "do_normalize": False}],
     "Eomt": [{"do_pad": True, "size": {"shortest_edge": 96, "longest_edge": 96}}, {"size": {"shortest_edge": 80, "longest_edge": 200}},
-             {"size": {"height": 60, "width": 90}, "do_split_image": False, "resample": 3}],
+             {"size": {"height": 60, "width": 90}, "do_split_image": False, "resample": 3}, {"size": {"shortest_edge": 80, "longest_edge": 200}, "do_pad": True},
+             {"size": {"shortest_edge": 80}, "do_split_image": True}, {"size": {"shortest_edge": 50, "longest_edge": None}, "do_split_image": True, "do_pad": True, "resample": 3}],
     "Qwen2VL": [{}, {"min_pixels": 1000, "max_pixels": 40000, "resample": 2}, {"size": pixels(65536, 16777216), "patch_size": 16, "image_mean": half, "image_std": half},
                 {"size": pixels(1000, 20000), "patch_size": 8, "merge_size": 3, "temporal_patch_size": 1, "do_normalize": False}],
     "CohereCompass": [{}, {"min_pixels": 1000, "max_pixels": 40000}, {"size": pixels(5000, 9000), "patch_size": 10, "merge_size": 1}],
@@ -129,8 +131,40 @@ CONFIGS = {
     "Cosmos3Edge": [{}, {"size": pixels(1000, 40000)}, {"size": pixels(5000, 90000), "patch_size": 10, "merge_size": 3, "temporal_patch_size": 2}],
     "Siglip2": [{}, {"max_num_patches": 100, "patch_size": 14, "resample": 3}, {"max_num_patches": 1024, "patch_size": 8, "do_normalize": False}],
     "Gemma4": [{}, {"max_soft_tokens": 70, "pooling_kernel_size": 2, "do_normalize": True}, {"max_soft_tokens": 140, "patch_size": 8, "resample": 2}],
+    "Mllama": [{}, {"size": square(112), "max_image_tiles": 2}, {"size": square(56), "max_image_tiles": 9, "resample": 3}, {"size": square(30), "do_normalize": False}],
+    "Ovis2": [{}, {"size": square(112), "crop_to_patches": True}, {"size": {"height": 40, "width": 60}, "crop_to_patches": True, "max_patches": 20, "resample": 2},
+              {"size": square(90), "crop_to_patches": True, "use_covering_area_grid": False, "min_patches": 2, "max_patches": 7}, {"size": 100, "do_center_crop": True, "crop_size": 80}],
+    "GraniteDocling": [{"size": square(96)}, {"size": {"height": 40, "width": 60}, "min_patches": 3, "max_patches": 20, "resample": 2, "fine_route": True},
+                       {"size": square(64), "max_patches": 4, "dense_max_patches": 12, "dense_max_scale": 0.7, "dense_min_aspect": 0.5},
+                       {"size": square(48), "max_patches": 6, "dense_max_patches": 20, "dense_min_aspect": 1.0, "dense_max_aspect": 3.0}, {"size": square(50), "crop_to_patches": False}],
+    "Aria": [{}, {"max_image_size": 490, "min_image_size": 100, "resample": 2}, {"max_image_size": 490, "split_image": True},
+             {"max_image_size": 980, "split_image": True, "split_resolutions": [[980, 980], [980, 1960], [1960, 980]], "do_normalize": False}],
+    "MiniCPMV4_6": [{}, {"scale_resolution": 100, "downsample_mode": "4x", "patch_size": 7}, {"scale_resolution": 120, "slice_mode": False, "resample": 2, "patch_size": 8},
+                    {"scale_resolution": 60, "max_slice_nums": 30, "patch_size": 4, "do_normalize": False, "use_image_id": False},
+                    {"scale_resolution": 53, "patch_size": 4}],
+    "Glm5Next": [{}, {"min_image_tokens": 4, "max_image_tokens": 40, "resample": 2},
+                 {"patch_size": 8, "merge_size": 3, "temporal_patch_size": 1, "min_image_tokens": 20, "max_image_tokens": 100, "image_mean": half, "image_std": half}],
+    "DeepseekVLHybrid": [{}, {"high_res_size": square(200), "pixels": "high_res_pixel_values"},
+                         {"size": square(96), "min_size": 20, "high_res_size": square(150), "high_res_resample": 2, "image_mean": half, "high_res_image_mean": [0.1, 0.5, 1]},
+                         {"size": square(96), "min_size": 20, "high_res_size": square(150), "high_res_resample": 2, "high_res_image_mean": [0.1, 0.5, 1], "high_res_image_std": half,
+                          "pixels": "high_res_pixel_values"}, {"size": 50, "high_res_size": square(120), "do_pad": False, "resample": 2}],
+    "DeepseekOcr2": [{"size": square(200), "tile_size": 90}, {"size": square(200), "tile_size": 90, "pixels": "pixel_values_local"},
+                     {"size": square(128), "tile_size": 60, "min_patches": 1, "max_patches": 9, "background_color": [10, 200, 3], "resample": 2},
+                     {"size": square(128), "tile_size": 60, "min_patches": 1, "max_patches": 9, "resample": 2, "pixels": "pixel_values_local"},
+                     {"tile_size": 100, "crop_to_patches": False, "do_normalize": False}],
+    "Perceiver": [{}, {"size": square(60), "crop_size": square(100), "resample": 2}, {"size": {"height": 50, "width": 70}, "crop_size": {"height": 45, "width": 90}},
+                  {"size": square(64), "do_center_crop": False}],
+    "Fuyu": [{"size": {"height": 300, "width": 400}}, {"size": {"height": 60, "width": 90}, "padding_value": 200, "resample": 3, "patch_size": square(30)},
+             {"size": square(100), "do_pad": False, "do_normalize": False}],
+    "Tvp": [{}, {"size": {"longest_edge": 100}, "crop_size": 80, "pad_size": square(120), "image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]},
+            {"size": {"longest_edge": 90}, "do_center_crop": False, "pad_size": square(90), "do_flip_channel_order": False, "resample": 3},
+            {"size": {"height": 60, "width": 90}, "crop_size": 70, "do_pad": False, "do_normalize": False}],
+    "Emu3": [{"min_pixels": 10000}, {"min_pixels": 5000, "max_pixels": 20000, "spatial_factor": 14, "resample": 2}, {"min_pixels": 1000, "max_pixels": 90000, "do_normalize": False}],
+    "Swin2SR": [{}, {"size_divisor": 64, "rescale_factor": 1 / 127.5}, {"pad_size": 5}, {"do_pad": False}],
     "PromptDepthAnything": [{}, {"size": square(126), "ensure_multiple_of": 14, "keep_aspect_ratio": True, "prompt_scale_to_meter": 0.001},
-                            {"size": {"height": 60, "width": 90}, "resample": 2}],
+                            {"size": {"height": 60, "width": 90}, "resample": 2}, {"size": square(100), "keep_aspect_ratio": True, "do_pad": True, "size_divisor": 32}],
+    "DPT": [{"size": square(100), "do_pad": True, "size_divisor": 14}, {"do_resize": False, "do_pad": True, "size_divisor": 14, "image_std": [0.2, 0.3, 0.4]},
+            {"size": {"height": 60, "width": 90}, "keep_aspect_ratio": True, "ensure_multiple_of": 10, "do_pad": True}],
 }
 
 
@@ -138,26 +172,48 @@ def digest(a):
     return hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest()[:16]
 
 
-def run(p, im):
+def run(p, im, pixels):
     """The values, and all other fields."""
     more = {"apply_ocr": False} if hasattr(p, "apply_ocr") else {}
-    if "VideoLlava" in type(p).__name__:
+    thin = type(p).__name__.startswith("Emu3") and im.height == 3  # as well three planes as three rows
+    if "VideoLlava" in type(p).__name__ or thin:
         more = {"input_data_format": "channels_last"}  # else it takes three rows for three planes
     out = p(im, return_tensors="np", **more)
     if isinstance(out, np.ndarray):
         return out, {}
     out = dict(out)
-    values = np.asarray(out.pop(next(k for k in out if k.startswith("pixel_values"))))
+    if "images" in out:  # Fuyu
+        return np.asarray(out.pop("images")), out
+    values = np.asarray(out.pop(pixels or next(k for k in out if k.startswith("pixel_values")), np.zeros(0, np.float32)))
+    if thin:
+        out["image_sizes"] = [values.shape[-2:]]  # which are those of other axes with this option
+    if "num_tiles" in out:  # Mllama's tiles without those that are 0
+        n = out["num_tiles"][0][0]
+        assert not values[0, 0, n:].any()
+        values = values[0, 0, :n]
+    if "num_crops" in out and "pixel_mask" in out:  # Aria
+        mask = np.asarray(out["pixel_mask"])[0]
+        h, w = mask.any(1).sum(), mask.any(0).sum()
+        assert mask[:h, :w].all()
+        out["pixel_mask_size"] = [h, w]
+    if "num_patches_per_image" in out:  # MiniCPM-V: a row per patch, and the sizes of the whole and of all slices
+        side = values.shape[2]
+        values = values[0].reshape(3, side, -1, side).transpose(2, 0, 1, 3)
+        sizes = np.asarray(out["target_sizes"])
+        assert all((s == sizes[1]).all() for s in sizes[1:])
+        out["target_sizes"] = [sizes[0], sizes[1] if len(sizes) > 1 else [0, 0]]
     return values, out
 
 
 def entry(kind, config, images):
+    config = dict(config)
+    pixels = config.pop("pixels", None)
     p = getattr(transformers, kind + "ImageProcessorPil", None) or getattr(transformers, kind + "ImageProcessor")
     p = p.from_dict(dict(config))
     sums, fields, text = [], [], None
     for im in images:
         try:
-            values, more = run(p, im)
+            values, more = run(p, im, pixels)
         except (ValueError, ZeroDivisionError, IndexError, OverflowError) as err:
             print("   ", kind, im.size, repr(err)[:100])
             sums.append("error")
@@ -168,11 +224,12 @@ def entry(kind, config, images):
         sums.append(digest(values))
         fields.append({k: numbers(v) for k, v in more.items() if k in FIELDS})
     print(kind, config, text, flush=True)
-    return dict(name=kind, config=dict(config, image_processor_type=kind + "ImageProcessor"), sums=sums, **({"fields": fields} if any(fields) else {}))
+    return dict(name=kind, config=dict(config, image_processor_type=kind + "ImageProcessor"), **({"pixels": pixels} if pixels else {}), sums=sums, **({"fields": fields} if any(fields) else {}))
 
 
 # The fields of sizes that are compared.
-FIELDS = ["image_grid_thw", "image_merge_sizes", "image_sizes", "spatial_shapes", "pixel_attention_mask", "image_position_ids", "num_soft_tokens_per_image", "num_patches", "num_crops"]
+FIELDS = ["image_grid_thw", "image_merge_sizes", "image_sizes", "spatial_shapes", "pixel_attention_mask", "image_position_ids", "num_soft_tokens_per_image", "num_patches", "num_crops", "num_local_patches",
+          "aspect_ratio_ids", "aspect_ratio_mask", "num_tiles", "grids", "rows", "cols", "pixel_mask_size", "target_sizes", "image_unpadded_heights", "image_unpadded_widths"]
 
 
 def numbers(v):

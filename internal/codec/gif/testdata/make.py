@@ -1,5 +1,6 @@
 """Writes the files of this folder and, to golden.json, what Pillow 12.3 makes of them."""
 
+import base64
 import hashlib
 import io
 import json
@@ -175,3 +176,38 @@ for name in "bits0.gif", "bits9.gif":  # Pillow reads them
     golden[name] = {"Error": "pixels of 2 to 8 bits are in the format"}
 (here / "golden.json").write_text(json.dumps(golden, indent=1))
 print(len(files), "files,", sum("Error" in g for g in golden.values()), "that Pillow refuses")
+
+
+def animation():
+    """Frames in parts of the canvas, with all that extensions may say of them. Pillow takes the colours of a palette for greys in a file that
+    begins without one."""
+    w, h = draw.randrange(4, 14), draw.randrange(4, 12)
+    table = palette(1 << draw.randrange(2, 9)) if draw.random() < 0.9 else None
+    parts = []
+    for k in range(draw.randrange(2, 7)):
+        fw, fh = (w, h) if draw.random() < 0.4 else (draw.randrange(1, w + 1), draw.randrange(1, h + 1))
+        local = palette(1 << draw.randrange(2, 9)) if table and draw.random() < 0.3 else b""
+        colours = len(local or table or bytes(768)) // 3
+        clear = draw.randrange(colours) if draw.random() < 0.6 else None
+        few = [draw.randrange(colours) for _ in range(3)] + ([clear] if clear is not None else [])
+        image = bytes(draw.choice(few) for _ in range(fw * fh))
+        if draw.random() < 0.9:
+            parts.append(control(clear, draw.choice([0, 1, 1, 2, 2, 3, 3])))
+        parts.append(frame(image, fw, fh, draw.randrange(w - fw + 1), draw.randrange(h - fh + 1), local=local, interlaced=draw.random() < 0.2))
+    return gif(*parts, w=w, h=h, table=table, background=draw.randrange(4))
+
+
+animations, refused = [], 0
+while len(animations) < 150:
+    data = animation()
+    try:
+        im = Image.open(io.BytesIO(data))
+        sums = []
+        for k in range(im.n_frames):
+            im.seek(k)
+            sums.append(hashlib.sha256(im.convert("RGB").tobytes()).hexdigest()[:16])
+        animations.append({"Data": base64.b64encode(data).decode(), "W": im.width, "H": im.height, "Frames": sums})
+    except ValueError:
+        refused += 1
+(here / "animations.json").write_text(json.dumps(animations, indent=1))
+print(len(animations), "animations, and", refused, "that Pillow refuses")

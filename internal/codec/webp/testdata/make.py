@@ -1,5 +1,6 @@
-"""Writes the files of this folder and, to golden.json, what Pillow 12.3 makes of them."""
+"""Writes the files of this folder, to golden.json what Pillow 12.3 makes of them, and to animations.json animations with Pillow's frames."""
 
+import base64
 import hashlib
 import io
 import json
@@ -137,3 +138,67 @@ for name, data in files.items():
         golden[name] = {"Error": f"{type(e).__name__}: {e}"}
 (here / "golden.json").write_text(json.dumps(golden, indent=1))
 print(len(files), "files, refused:", *(n for n, g in golden.items() if "Error" in g))
+
+
+def transparent(w, h):
+    """A picture whose pixels are opaque, transparent or between."""
+    image = synthetic(w, h, smooth=draw.random() < 0.5)
+    some = [0, 255, 255, draw.randrange(256), draw.randrange(6)]
+    image.putalpha(Image.frombytes("L", (w, h), bytes(draw.choice(some) for _ in range(w * h))))
+    return image
+
+
+def stored_alpha(w, h):
+    """A lossy frame whose alpha is stored, with any filter."""
+    head = draw.randrange(4) << 2 | draw.randrange(2) << 4
+    return [(b"ALPH", bytes((head,)) + bytes(draw.choice([0, 1, 255, draw.randrange(256)]) for _ in range(w * h)))] + frame(synthetic(w, h))
+
+
+def any_frame(w, h):
+    kind = draw.randrange(5)
+    if kind == 0:
+        return frame(synthetic(w, h), quality=draw.randrange(100))
+    if kind == 1:
+        return frame(synthetic(w, h, smooth=False), lossless=True)
+    if kind == 2:
+        return frame(transparent(w, h), quality=draw.randrange(100), alpha_quality=draw.choice([0, 50, 100]), exact=draw.random() < 0.5)
+    if kind == 3:
+        return frame(transparent(w, h), lossless=True, exact=draw.random() < 0.5)
+    return stored_alpha(w, h)
+
+
+def animation():
+    """Frames in parts of the canvas, of all kinds, blended and disposed of in all ways."""
+    w, h = draw.randrange(4, 20), draw.randrange(4, 16)
+    parts = []
+    for k in range(draw.randrange(2, 8)):
+        fw, fh = (w, h) if draw.random() < 0.4 else (draw.randrange(1, w + 1), draw.randrange(1, h + 1))
+        x, y = draw.randrange((w - fw) // 2 + 1) * 2, draw.randrange((h - fh) // 2 + 1) * 2
+        parts.append(anmf(x, y, fw, fh, any_frame(fw, fh), draw.randrange(4)))
+    return riff([canvas(w, h, ANIMATION | ALPHA * draw.randrange(2)), anim(draw.randrange(1 << 32))] + parts)
+
+
+def written():
+    """An animation as Pillow writes it, in which a square moves."""
+    w, h = draw.randrange(20, 50), draw.randrange(20, 40)
+    ground = transparent(w, h) if draw.random() < 0.5 else synthetic(w, h)
+    frames = []
+    for k in range(5):
+        one = ground.copy()
+        one.paste(tuple(draw.randrange(256) for _ in ground.mode), (2 * k + 1, 3 * k, 2 * k + 9, 3 * k + 8))
+        frames.append(one)
+    options = {"lossless": draw.random() < 0.3, "allow_mixed": draw.random() < 0.3, "minimize_size": draw.random() < 0.3, "quality": draw.randrange(100)}
+    return webp(frames[0], save_all=True, append_images=frames[1:], **options)
+
+
+animations = []
+while len(animations) < 180:
+    data = written() if len(animations) % 6 == 5 else animation()
+    im = Image.open(io.BytesIO(data))
+    sums = []
+    for k in range(im.n_frames):
+        im.seek(k)
+        sums.append(hashlib.sha256(im.convert("RGB").tobytes()).hexdigest()[:16])
+    animations.append({"Data": base64.b64encode(data).decode(), "W": im.width, "H": im.height, "Frames": sums})
+(here / "animations.json").write_text(json.dumps(animations, indent=1))
+print(len(animations), "animations")

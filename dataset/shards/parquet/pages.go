@@ -12,6 +12,8 @@ import (
 	"github.com/parquet-go/bitpack"
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 )
 
 // A pageReader reads the pages of a column, one after the other.
@@ -97,7 +99,7 @@ func (p *pageReader) check(rest []byte) (data []byte, values int, err error) {
 	case int(packed) > len(rest):
 		return nil, 0, fmt.Errorf("a page of %d bytes: %w", packed, io.ErrUnexpectedEOF)
 	case int64(size) > p.limit || int64(values) > p.limit:
-		return nil, 0, fmt.Errorf("a page with %d values and %d bytes: %w", values, size, errTooLarge)
+		return nil, 0, fmt.Errorf("a page with %d values and %d bytes: %w", values, size, shardfmt.ErrTooLarge)
 	}
 	if h.Type != format.DictionaryPage && len(p.Repeated) == 0 {
 		if p.rows -= int64(values); p.rows < 0 {

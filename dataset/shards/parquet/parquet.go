@@ -48,9 +48,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
@@ -63,16 +61,16 @@ type Option struct{ set func(*files) }
 // Columns reads only these columns from the file: each with all columns below it. Without
 // it a block has all columns, also those that no field uses.
 func Columns(names ...string) Option {
-	return Option{func(f *files) { f.columns = slices.Clone(names) }}
+	return Option{func(f *files) { f.Columns = slices.Clone(names) }}
 }
 
 // MaxBlockBytes sets how many bytes of memory a block may take. Blocks that take more are errors.
 // The default is 1 GiB.
-func MaxBlockBytes(bytes int64) Option { return Option{func(f *files) { f.limit = bytes }} }
+func MaxBlockBytes(bytes int64) Option { return Option{func(f *files) { f.Limit = bytes }} }
 
 // Format is the format of Apache Parquet, for [shards.Scan] and [shards.ReadIndex].
 func Format(options ...Option) shards.Format {
-	f := &files{limit: 1 << 30}
+	f := &files{shardfmt.Files{Format: "Parquet", Limit: 1 << 30}}
 	for _, o := range options {
 		if o.set != nil {
 			o.set(f)
@@ -82,28 +80,10 @@ func Format(options ...Option) shards.Format {
 }
 
 // files are the files of Parquet, as the options say that they are read.
-type files struct {
-	columns []string
-	limit   int64
-}
-
-func (f *files) String() string {
-	if f.columns == nil {
-		return "parquet"
-	}
-	return fmt.Sprintf("parquet with the columns %q", f.columns)
-}
-
-// check is for the options.
-func (f *files) check() error {
-	if f.limit < 1 || f.limit > math.MaxInt32 {
-		return fmt.Errorf("parquet: MaxBlockBytes(%d): want 1 to %d", f.limit, math.MaxInt32)
-	}
-	return nil
-}
+type files struct{ shardfmt.Files }
 
 func (f *files) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shardfmt.Shard) error) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	o, err := s.Stat(ctx, name)
@@ -118,7 +98,7 @@ func (f *files) Split(ctx context.Context, s objects.Store, name string, size in
 }
 
 func (f *files) Layout(text []byte) (shardfmt.Layout, error) {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	s := &schema{}
@@ -126,42 +106,33 @@ func (f *files) Layout(text []byte) (shardfmt.Layout, error) {
 		if err := json.Unmarshal(text, s); err != nil {
 			return nil, fmt.Errorf("parquet: columns: %w", err)
 		}
+		if len(s.Leaves) == 0 {
+			return nil, errors.New("parquet: the schema has no columns")
+		}
 	}
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("parquet: %w", err)
 	}
-	l := &layout{schema: s, limit: f.limit, named: -1}
-	if text != nil {
-		var err error
-		if l.wanted, err = f.columnsOf(s); err != nil {
-			return nil, fmt.Errorf("parquet: %w", err)
-		}
+	l := &layout{limit: f.Limit}
+	var err error
+	if l.Table, l.wanted, err = f.table(s); err != nil {
+		return nil, fmt.Errorf("parquet: %w", err)
 	}
-	l.findName()
 	return l, nil
 }
 
-// columnsOf are the columns that are read. It is an error if there are none.
-func (f *files) columnsOf(s *schema) ([]*leaf, error) {
-	var all, wanted []*leaf
+// table has the columns that are read. It is an error if there are none.
+func (f *files) table(s *schema) (t *shardfmt.Table, wanted []*leaf, err error) {
+	var all []shardfmt.Column
 	for k := range s.Leaves {
 		l := &s.Leaves[k]
-		all = append(all, l)
-		if l.Error == "" && f.wants(l.Name) {
-			wanted = append(wanted, l)
-		}
+		all = append(all, shardfmt.Column{Name: l.Name, Dtype: l.dtype, Text: l.Type == "bytes", Lists: len(l.Repeated), Error: l.Error})
 	}
-	if len(wanted) == 0 {
-		return nil, fmt.Errorf("no column %s that can be read, only %s", strings.Join(f.columns, " or "), namesOf(all))
+	t, numbers, err := f.Table(all)
+	for _, k := range numbers {
+		wanted = append(wanted, &s.Leaves[k])
 	}
-	return wanted, nil
-}
-
-// wants reports whether a column is to be read.
-func (f *files) wants(name string) bool {
-	return f.columns == nil || slices.ContainsFunc(f.columns, func(c string) bool {
-		return name == c || strings.HasPrefix(name, c) && name[len(c)] == '.'
-	})
+	return t, wanted, err
 }
 
 // Classes are the names of a column's classes, in the order of its labels, as Hugging
@@ -173,15 +144,3 @@ func Classes(index *shards.Index, column string) []string {
 	}
 	return s.Classes[column]
 }
-
-// namesOf are the names of columns, for errors.
-func namesOf(leaves []*leaf) string {
-	var names []string
-	for _, l := range leaves {
-		names = append(names, l.Name)
-	}
-	return fmt.Sprintf("%.500s", strings.Join(names, ", "))
-}
-
-// errTooLarge is the error of a block that takes more memory than the limit.
-var errTooLarge = errors.New("it takes more memory than the option MaxBlockBytes allows")

@@ -6,34 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/budget"
 )
 
 // A layout unpacks blocks and decodes their rows.
-//
-// A block in memory is its rows, one after the other. A row is the number of its bytes, in
-// 4 bytes, little-endian, and then a value per wanted column: 0 if there is none, or one more than
-// the number of its bytes, as an unsigned varint, for lists of lists their lengths, in the order of
-// the dimensions, and the bytes.
 type layout struct {
-	schema *schema
+	*shardfmt.Table
 	wanted []*leaf
 	limit  int64
-	named  int // the wanted column with the names of samples, or -1
-}
-
-// findName finds the paths next to the bytes of a file, as Hugging Face's datasets stores
-// images.
-func (l *layout) findName() {
-	l.named = slices.IndexFunc(l.wanted, func(path *leaf) bool {
-		folder, ok := strings.CutSuffix(path.Name, ".path")
-		return ok && path.Type == "bytes" && slices.ContainsFunc(l.wanted, func(w *leaf) bool { return w.Name == folder+".bytes" })
-	})
 }
 
 // likely is the ratio of a block's bytes in memory to those of the file for which memory is
@@ -114,126 +97,19 @@ func storedRange(stored []byte, b *shardfmt.Block, want shardfmt.Range) ([]byte,
 func (l *layout) unpackRows(dst []byte, readers []*columnReader, count int64) ([]byte, error) {
 	for range count {
 		begin := len(dst)
-		dst = append(dst, 0, 0, 0, 0)
+		dst = shardfmt.BeginRow(dst)
 		for _, r := range readers {
 			var err error
 			if dst, err = r.row(dst); err != nil {
 				return nil, fmt.Errorf("column %.100q: %w", r.Name, err)
 			}
 			if int64(len(dst)) > l.limit {
-				return nil, errTooLarge
+				return nil, shardfmt.ErrTooLarge
 			}
 		}
-		binary.LittleEndian.PutUint32(dst[begin:], uint32(len(dst)-begin-4))
+		shardfmt.EndRow(dst, begin)
 	}
 	return dst, nil
-}
-
-func (l *layout) Rows(block []byte, _ int64, dst []shardfmt.Row) ([]shardfmt.Row, error) {
-	for at := 0; at < len(block); {
-		row, _, err := prefixed(block[at:])
-		if err != nil {
-			return dst, err
-		}
-		dst = append(dst, shardfmt.Row{Off: at + 4, Len: len(row)})
-		at += 4 + len(row)
-	}
-	return dst, nil
-}
-
-// Key is the base name of the image's path, if the sample has one.
-func (l *layout) Key(sample []byte) string {
-	if l.named < 0 {
-		return ""
-	}
-	var v shardfmt.Value
-	for _, w := range l.wanted[:l.named+1] {
-		var err error
-		if v, err = w.cut(&sample, nil); err != nil {
-			return ""
-		}
-	}
-	if len(v.Data) == 0 {
-		return ""
-	}
-	return path.Base(string(v.Data))
-}
-
-// cut cuts the value of a column off what is left of a row. dims is memory.
-func (l *leaf) cut(row *[]byte, dims []int) (v shardfmt.Value, err error) {
-	number := func() uint64 {
-		n, size := binary.Uvarint(*row)
-		*row = (*row)[max(size, 0):]
-		return n
-	}
-	size := number()
-	if size == 0 {
-		return v, nil
-	}
-	v.Dtype = l.dtype
-	switch {
-	case len(l.Repeated) > 1:
-		for range l.Repeated {
-			dims = append(dims, int(number()))
-		}
-		v.Shape = dims
-	case len(l.Repeated) == 1 || l.Type == "bytes":
-		v.Shape = list
-	}
-	if size--; size > uint64(len(*row)) {
-		return v, errors.New("a row is damaged")
-	}
-	v.Data, *row = (*row)[:size:size], (*row)[size:]
-	return v, nil
-}
-
-// list is the shape of values whose length says how many elements there are.
-var list = []int{-1}
-
-// Decoder finds columns by their names.
-func (l *layout) Decoder(columns []string) (shardfmt.Decoder, error) {
-	d := &decoder{layout: l, of: make([][]int, len(l.wanted)), dims: make([][]int, len(l.wanted))}
-	known := len(columns) == 0 || len(l.schema.Leaves) == 0
-	for k, name := range columns {
-		c := slices.IndexFunc(l.wanted, func(w *leaf) bool { return w.Name == name || w.Name == name+".bytes" })
-		if c >= 0 {
-			d.of[c] = append(d.of[c], k)
-			known = true
-			continue
-		}
-		for i := range l.schema.Leaves {
-			if w := &l.schema.Leaves[i]; w.Name == name && w.Error != "" {
-				return nil, fmt.Errorf("column %q of Parquet: %s", name, w.Error)
-			}
-		}
-	}
-	if !known {
-		return nil, fmt.Errorf("no column %s of Parquet, only %s", strings.Join(columns, " or "), namesOf(l.wanted))
-	}
-	return d, nil
-}
-
-type decoder struct {
-	*layout
-	of   [][]int // by wanted column: which of the decoder's columns it is
-	dims [][]int // by wanted column: memory
-}
-
-func (d *decoder) Decode(sample []byte, dst []shardfmt.Value) error {
-	clear(dst)
-	for c, w := range d.wanted {
-		v, err := w.cut(&sample, d.dims[c][:0])
-		if err != nil {
-			return err
-		}
-		if len(w.Repeated) > 1 && v.Dtype != 0 {
-			d.dims[c] = v.Shape
-		}
-		for _, k := range d.of[c] {
-			dst[k] = v
-		}
-	}
-	return nil
 }
 
 var _ shardfmt.Unpacker = (*layout)(nil)
@@ -279,7 +155,7 @@ func (r *columnReader) step() error {
 		return err
 	}
 	if r.count++; r.count > r.limit {
-		return errTooLarge
+		return shardfmt.ErrTooLarge
 	}
 	var err error
 	r.rep, r.def, err = r.levels()
@@ -401,7 +277,7 @@ func (r *columnReader) element() error {
 			return err
 		}
 		if int64(len(r.list)+len(v)) > r.limit {
-			return errTooLarge
+			return shardfmt.ErrTooLarge
 		}
 		r.list = append(r.list, v...)
 	case r.def >= r.Repeated[len(r.Repeated)-1]:

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -12,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/shards/internal/shardfmt"
 	"github.com/penstock-go/penstock/internal/budget"
 )
 
@@ -62,7 +62,7 @@ func parseSchema(meta *format.FileMetaData, b *budget.Budget) (*schema, error) {
 		return nil, errors.New("the schema is no tree of columns")
 	}
 	var err error
-	s.Classes, err = classes(described(meta), b)
+	s.Classes, err = shardfmt.Classes(described(meta), b)
 	return s, err
 }
 
@@ -227,59 +227,3 @@ func (s *schema) check() error {
 }
 
 const maxFixed = 1 << 30 // bytes of a value of fixed size
-
-// classes finds the names of classes in the features of Hugging Face's datasets.
-func classes(features string, b *budget.Budget) (map[string][]string, error) {
-	var metadata struct {
-		Info struct {
-			Features map[string]any `json:"features"`
-		} `json:"info"`
-	}
-	if len(features) == 0 || json.Unmarshal([]byte(features), &metadata) != nil {
-		return nil, nil // another program's key
-	}
-	found := map[string][]string{}
-	for name, feature := range metadata.Info.Features {
-		if err := findClasses(found, name, feature, b); err != nil {
-			return nil, fmt.Errorf("features: %w", err)
-		}
-	}
-	return found, nil
-}
-
-// findClasses reads one feature: a ClassLabel, a list, or a structure of features.
-func findClasses(found map[string][]string, path string, feature any, b *budget.Budget) error {
-	fields, ok := feature.(map[string]any)
-	if !ok {
-		return nil
-	}
-	if err := b.Enter(); err != nil {
-		return err
-	}
-	defer b.Leave()
-	switch kind, _ := fields["_type"].(string); kind {
-	case "ClassLabel":
-		list, _ := fields["names"].([]any)
-		names := make([]string, 0, len(list))
-		for _, name := range list {
-			text, ok := name.(string)
-			if !ok {
-				return nil
-			}
-			names = append(names, text)
-		}
-		found[path] = names
-	case "":
-		for name, feature := range fields {
-			if err := b.Memory(int64(len(path) + len(name) + 1)); err != nil {
-				return err
-			}
-			if err := findClasses(found, path+"."+name, feature, b); err != nil {
-				return err
-			}
-		}
-	default:
-		return findClasses(found, path, fields["feature"], b)
-	}
-	return nil
-}

@@ -15,7 +15,6 @@ import (
 
 const (
 	maxGap    = 64 << 10 // bytes between two ranges that are read as one
-	perRow    = 4        // bytes of a row in memory, without those of its columns
 	perValue  = 3        // bytes of a value in memory, without its own
 	perColumn = 128      // bytes of a block's column in the index
 )
@@ -49,10 +48,11 @@ func (f *files) split(file *file, size int64) (shard shardfmt.Shard, err error) 
 	if shard.Schema, err = json.Marshal(s); err != nil {
 		return shard, err
 	}
-	if _, err := f.columnsOf(s); err != nil {
+	_, wanted, err := f.table(s)
+	if err != nil {
 		return shard, err
 	}
-	p := &planner{files: f, file: file, schema: s, least: size, budget: budget.For(file.object.Size)}
+	p := &planner{files: f, file: file, schema: s, wanted: wanted, least: size, budget: budget.For(file.object.Size)}
 	var rows int64
 	for k := range meta.RowGroups {
 		g := &meta.RowGroups[k]
@@ -82,6 +82,7 @@ type planner struct {
 	*files
 	file   *file
 	schema *schema
+	wanted []*leaf
 	least  int64         // bytes of a block
 	budget budget.Budget // of the file: chunks may share their page index, and blocks their columns
 	blocks []shardfmt.Block
@@ -103,12 +104,14 @@ func (p *planner) group(g *format.RowGroup) error {
 	}
 	var chunks []*chunk
 	var packed int64
-	unpacked := float64(g.NumRows) * perRow
+	unpacked := float64(g.NumRows) * shardfmt.RowSize
+	wanted := p.wanted // in the order of the leaves
 	for k := range g.Columns {
 		l := &p.schema.Leaves[k]
-		if l.Error != "" || !p.wants(l.Name) {
+		if len(wanted) == 0 || l != wanted[0] {
 			continue
 		}
+		wanted = wanted[1:]
 		h, err := chunkOf(&g.Columns[k], l, g.NumRows, p.file.object.Size)
 		if err != nil {
 			return fmt.Errorf("column %.100q: %w", l.Name, err)
@@ -214,7 +217,7 @@ func (p *planner) divide(g *format.RowGroup, chunks []*chunk, pages [][]format.P
 				p.size += float64(r.Len) * growth
 			}
 		}
-		p.size += float64(s.Rows) * float64(perRow+perValue*len(chunks))
+		p.size += float64(s.Rows) * float64(shardfmt.RowSize+perValue*len(chunks))
 		if err := p.flush(); err != nil {
 			return err
 		}
@@ -256,8 +259,8 @@ func (p *planner) flush() error {
 			ranges = append(ranges, c.Pieces...)
 		}
 	}
-	if p.size > float64(p.limit) {
-		return fmt.Errorf("a block of %d rows with about %.0f bytes: %w", b.Rows, p.size, errTooLarge)
+	if p.size > float64(p.Limit) {
+		return fmt.Errorf("a block of %d rows with about %.0f bytes: %w", b.Rows, p.size, shardfmt.ErrTooLarge)
 	}
 	ranges = joined(ranges)
 	b.Off, b.Len, b.More = ranges[0].Off, ranges[0].Len, ranges[1:]

@@ -15,9 +15,10 @@ import (
 )
 
 // copied are the examples that can be pasted into another module, with arguments that make them short, and what they
-// print then. The folder photos is a copy of the project's own images.
+// print then. The folders photos and clips are copies of the project's own images and sounds.
 var copied = []struct{ name, arguments, want string }{
 	{"annotations", "", `boxes; a batch is drawn in annotations\.png`},
+	{"clips", "", `6 clips of 8 frames are drawn in clips\.png`},
 	{"dataset", "-csv list.csv -dir photos", `hills/1\.jpg: `},
 	{"images", "-dir photos -epochs 2", `30 images in 4 classes(.|\n)*images/s with \d+ workers, first batch after(.|\n)*decode(.|\n)*left out: .*truncated\.jpg(.|\n)*drawn in batch\.png`},
 	{"live", "-dir photos -epochs 1", `shown on http://(.|\n)*delivered `},
@@ -28,6 +29,7 @@ var copied = []struct{ name, arguments, want string }{
 	{"resume", "", `epoch 1, batch 4: `},
 	{"serve", "-dir photos -local -size 32", `2 batches, 29 images, 1 left out, sha256 `},
 	{"shards", "-dir photos", `epoch 1: 29 images in .*, 0 requests`},
+	{"speech", "-dir clips -epochs 2", `13 clips in 3 classes(.|\n)*input_features \(\d, \d+, 80\) and a mask \(\d, \d+\)\n\d+ clips/s, first batch after(.|\n)*apply(.|\n)*left out: .*low/5\.flac(.|\n)*aia/1\.flac, augmented, to speech\.wav`},
 	{"stream", "", `after 5000 lines: y = 3\.0\d* x \+ 1\.0`},
 	{"transform", "-dir photos", `drawn in edges\.png`},
 	{"views", "-dir photos", `a batch is drawn in views\.png`},
@@ -88,8 +90,10 @@ func TestExamplesRunInAStrangersModule(t *testing.T) {
 	for _, c := range copied {
 		t.Run(c.name, func(t *testing.T) {
 			place := t.TempDir()
-			if err := os.CopyFS(filepath.Join(place, "photos"), os.DirFS("images/photos")); err != nil {
-				t.Fatal(err)
+			for _, folder := range []string{"images/photos", "speech/clips"} {
+				if err := os.CopyFS(filepath.Join(place, filepath.Base(folder)), os.DirFS(folder)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if list, err := os.ReadFile("dataset/list.csv"); err != nil || os.WriteFile(filepath.Join(place, "list.csv"), list, 0o666) != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ require (
 	github.com/gomlx/gomlx v0.28.5
 	github.com/klauspost/compress v1.20.3
 	github.com/penstock-go/penstock v0.0.0
+	github.com/penstock-go/penstock/dataset/shards/parquet v0.0.0
 	github.com/penstock-go/penstock/gpu v0.0.0
 	github.com/penstock-go/penstock/loader/gomlx v0.0.0
 	github.com/tiktoken-go/tokenizer v0.10.0
@@ -22,6 +23,7 @@ require (
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
+	github.com/andybalholm/brotli v1.2.3 // indirect
 	github.com/apache/arrow/go/arrow v0.0.0-20211112161151-bc219186db40 // indirect
 	github.com/awalterschulze/gographviz v2.0.3+incompatible // indirect
 	github.com/chewxy/hm v1.0.0 // indirect
@@ -37,9 +39,13 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/leesper/go_rng v0.0.0-20190531154944-a612b043e353 // indirect
 	github.com/mattn/go-runewidth v0.0.21 // indirect
-	github.com/pierrec/lz4/v4 v4.1.26 // indirect
+	github.com/parquet-go/bitpack v1.0.0 // indirect
+	github.com/parquet-go/jsonlite v1.0.0 // indirect
+	github.com/parquet-go/parquet-go v0.32.0 // indirect
+	github.com/pierrec/lz4/v4 v4.1.29 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/stretchr/testify v1.12.1 // indirect
+	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/xtgo/set v1.0.0 // indirect
 	go4.org/unsafe/assume-no-moving-gc v0.0.0-20231121144256-b99613f794b6 // indirect
 	golang.org/x/exp v0.0.0-20260508232706-74f9aab9d74a // indirect
@@ -57,6 +63,7 @@ require (
 
 replace (
 	github.com/penstock-go/penstock => ../
+	github.com/penstock-go/penstock/dataset/shards/parquet => ../dataset/shards/parquet
 	github.com/penstock-go/penstock/gpu => ../gpu
 	github.com/penstock-go/penstock/loader/gomlx => ../loader/gomlx
 )

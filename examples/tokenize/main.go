@@ -1,7 +1,7 @@
-// Tokenize turns texts in JSONL files, which may be compressed by gzip or zstd, into a pair of files for Megatron and package
-// tokens, on all processors. If it is killed, the same command goes on where it was.
+// Tokenize turns texts in JSONL files, which may be compressed by gzip or zstd, and in Parquet files into a pair of files for
+// Megatron and package tokens, on all processors. If it is killed, the same command goes on where it was.
 //
-//	go run ./examples/tokenize [-out PATH] [-field NAME] [-tokenizer gpt2|bytes] [FILE.jsonl[.gz|.zst] ...]
+//	go run ./examples/tokenize [-out PATH] [-field NAME] [-tokenizer gpt2|bytes] [FILE.jsonl[.gz|.zst] FILE.parquet ...]
 //
 // Without files it writes some and takes these: sample.jsonl.gz, in the current folder.
 package main
@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"log"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +23,7 @@ import (
 
 var (
 	out   = flag.String("out", "sample", "`path` of the files to write, without .bin and .idx")
-	field = flag.String("field", "text", "`key` of the text in every line")
+	field = flag.String("field", "text", "`key` of the text in every line, or its column")
 	kind  = flag.String("tokenizer", "gpt2", "gpt2 or bytes")
 )
 
@@ -68,12 +67,12 @@ func encoder() (Encoder, error) {
 	return nil, fmt.Errorf("-tokenizer %s: want gpt2 or bytes", *kind)
 }
 
-// A job is some lines, and then their documents.
+// A job is some lines, or texts of a Parquet file, and then their documents.
 type job struct {
 	name      string // of the file
-	first     int    // the number of the first line, in all files
+	first     int    // how many lines of it come before
 	lines     []string
-	next      int // the number after the last line
+	next      int // how many lines of all files come before what follows
 	documents [][]int32
 	err       error
 	done      chan struct{}
@@ -82,9 +81,9 @@ type job struct {
 func (j *job) encode(e Encoder) {
 	defer close(j.done)
 	for i, line := range j.lines {
-		text, err := textOf(line)
+		text, err := j.textOf(line)
 		if err != nil {
-			j.err = fmt.Errorf("line %d of all, in %s: %w", j.first+i+1, j.name, err)
+			j.err = fmt.Errorf("%s: line %d: %w", j.name, j.first+i+1, err)
 			return
 		}
 		if text != "" {
@@ -94,9 +93,9 @@ func (j *job) encode(e Encoder) {
 }
 
 // textOf is the text of a line, or "" if the line is empty.
-func textOf(line string) (string, error) {
-	if strings.TrimSpace(line) == "" {
-		return "", nil
+func (j *job) textOf(line string) (string, error) {
+	if line == "" || isParquet(j.name) {
+		return line, nil
 	}
 	var row map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(line), &row); err != nil {
@@ -161,7 +160,12 @@ func run(ctx context.Context, names []string) error {
 		})
 	}
 	for j := range queue {
-		if <-j.done; j.err != nil {
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if j.err != nil {
 			return j.err
 		}
 		if err := w.Append(j.next, j.documents...); err != nil {
@@ -174,6 +178,9 @@ func run(ctx context.Context, names []string) error {
 			report()
 			last = time.Now()
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err // not all lines were read
 	}
 	report()
 	return w.Finish()

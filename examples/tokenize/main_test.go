@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func TestAKilledRunGoesOn(t *testing.T) {
 	names, want := texts(t, 3000)
 	folder := t.TempDir()
 	kills := 0
-	for try := 0; ; try++ {
+	for limit := time.Millisecond; ; limit += limit / 5 {
 		cmd := exec.Command(os.Args[0])
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -81,7 +82,7 @@ func TestAKilledRunGoesOn(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		killer := time.AfterFunc(time.Duration(10+3*try)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		killer := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 		err := cmd.Wait()
 		killer.Stop()
 		if err == nil {
@@ -92,7 +93,9 @@ func TestAKilledRunGoesOn(t *testing.T) {
 		}
 		kills++
 	}
-	t.Logf("killed %d times", kills)
+	if kills == 0 {
+		t.Fatal("no run was killed")
+	}
 	f, err := tokens.Open(os.DirFS(folder), "x.idx")
 	if err != nil {
 		t.Fatal(err)
@@ -116,6 +119,81 @@ func TestAKilledRunGoesOn(t *testing.T) {
 	}
 }
 
+// A run whose context ends early is not finished, and does not wait for ever.
+func TestACancelledRunIsNotFinished(t *testing.T) {
+	names, want := texts(t, 3000)
+	*kind = "bytes"
+	for limit := time.Millisecond; ; limit *= 2 {
+		folder := t.TempDir()
+		*out = filepath.Join(folder, "x")
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		err := run(ctx, names)
+		cancel()
+		f, openErr := tokens.Open(os.DirFS(folder), "x.idx")
+		switch {
+		case err == nil:
+			if openErr != nil || f.Len() != len(want) {
+				t.Fatalf("after %v: %v, %d texts, want %d", limit, openErr, f.Len(), len(want))
+			}
+			return
+		case !errors.Is(err, context.DeadlineExceeded) || !errors.Is(openErr, os.ErrNotExist):
+			t.Fatalf("after %v: %v; %v", limit, err, openErr)
+		}
+	}
+}
+
+// The column and the files are those of the tests of package parquet. Row i has {"n": i, "ż": true}.
+func TestParquetIsReadBesideJSONL(t *testing.T) {
+	folder := t.TempDir()
+	lines := filepath.Join(folder, "x.jsonl")
+	if err := os.WriteFile(lines, []byte("{\"text\": \"first\"}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	*out, *kind = filepath.Join(folder, "x"), "bytes"
+	if err := run(t.Context(), []string{lines, "../../dataset/shards/parquet/testdata/types.parquet"}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := tokens.Open(os.DirFS(folder), "x.idx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Len() != 41 {
+		t.Fatalf("%d texts, want 41", f.Len())
+	}
+	for i := range f.Len() {
+		s, err := dataset.At(t.Context(), f, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "first"
+		if i > 0 {
+			want = fmt.Sprintf(`{"n": %d, "ż": true}`, i-1)
+		}
+		if got := dataset.ValuesOf[int32](s["tokens"]); !slices.Equal(got, rawBytes{}.Encode(nil, []byte(want))) {
+			t.Errorf("text %d has the tokens %v, want those of %s", i, got, want)
+		}
+	}
+}
+
+func TestFilesThatHaveLostLinesAreNotContinued(t *testing.T) {
+	folder := t.TempDir()
+	names := []string{filepath.Join(folder, "x.jsonl")}
+	if err := os.WriteFile(names[0], []byte("{\"text\": \"a\"}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	*out, *kind = filepath.Join(folder, "x"), "bytes"
+	w, err := tokens.Create(t.Context(), *out, dataset.Uint16, fmt.Sprint(*kind, *field, names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Append(2, []int32{'a', 256}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err, want := run(t.Context(), names), "the files have 1 lines, and 2 were done before: want the same files"; fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // The tokens are those of tiktoken.get_encoding("gpt2").encode("Hello world").
 func TestGPT2sTokens(t *testing.T) {
 	*kind = "gpt2"
@@ -130,19 +208,31 @@ func TestGPT2sTokens(t *testing.T) {
 
 func TestErrorsNameTheLine(t *testing.T) {
 	folder := t.TempDir()
+	before := filepath.Join(folder, "before.jsonl")
+	if err := os.WriteFile(before, []byte("{\"text\": \"\"}\n\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for content, want := range map[string]string{
-		"{\"text\": \"a\"}\n{\"txt\": \"b\"}\n": `line 2 of all, in `,
-		"{\"text\": 3}\n":                       `no text "text"`,
-		"{\"text\"\n":                           "line 1 of all, in ",
+		"{\"text\": \"a\"}\n{\"txt\": \"b\"}\n": `x.jsonl: line 2: no text "text"`,
+		"{\"text\": 3}\n":                       `x.jsonl: line 1: no text "text"`,
+		"{\"text\"\n":                           "x.jsonl: line 1: ",
+		strings.Repeat("\n", 300) + "\"":        "x.jsonl: line 301: ",
+		"\n\n" + strings.Repeat(" ", 65<<20):    "x.jsonl: after line 2: bufio.Scanner: token too long",
 	} {
 		name := filepath.Join(folder, "x.jsonl")
 		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		*out, *kind = filepath.Join(t.TempDir(), "x"), "bytes"
-		if err := run(t.Context(), []string{name}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
+		if err := run(t.Context(), []string{before, name}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+	*out, *field = filepath.Join(t.TempDir(), "x"), "sometimes"
+	defer func() { *field = "text" }()
+	const numbers = "../../dataset/shards/parquet/testdata/types.parquet"
+	if err := run(t.Context(), []string{numbers}); err == nil || !strings.Contains(err.Error(), numbers+": row 1: ") {
+		t.Errorf("numbers and nulls: %v", err)
 	}
 	*out = filepath.Join(t.TempDir(), "x")
 	if err := run(t.Context(), []string{filepath.Join(folder, "none.jsonl")}); !errors.Is(err, os.ErrNotExist) {

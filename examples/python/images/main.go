@@ -38,6 +38,10 @@ type settings struct {
 	uneven        string
 	onError       string
 	errorsAllowed int
+	config        string
+	explain       bool
+	scan          bool
+	configuration *configuration // nil without -config
 }
 
 func main() {
@@ -59,6 +63,9 @@ func main() {
 	flag.StringVar(&s.uneven, "uneven", "pad", "if images do not divide evenly among processes: pad with repeated ones, drop the last ones, or keep")
 	flag.StringVar(&s.onError, "on_error", "stop", "what to do about damaged images: stop or skip")
 	flag.IntVar(&s.errorsAllowed, "max_errors", -1, "how many are skipped per loop; -1: any number")
+	flag.StringVar(&s.config, "config", "", "`file` of datasets, steps and an order, in place of -root, -train, -size and -dtype")
+	flag.BoolVar(&s.explain, "explain", false, "print what the steps of -config do, and end")
+	flag.BoolVar(&s.scan, "scan", false, "print how many samples the shards of -config have, and their index, and end")
 	flag.Parse()
 	log.SetFlags(0)
 	if err := s.serve(context.Background()); err != nil {
@@ -68,15 +75,20 @@ func main() {
 
 // serve gives the images to the process that has started this one.
 func (s *settings) serve(ctx context.Context) error {
-	images, err := dataset.ImageFolder(os.DirFS(s.root))
-	if err != nil {
-		return err
+	if s.config != "" {
+		c, err := readConfiguration(s.config)
+		if err != nil {
+			return err
+		}
+		switch {
+		case s.explain:
+			return c.explain()
+		case s.scan:
+			return c.scan()
+		}
+		s.configuration = c
 	}
-	steps, err := s.steps()
-	if err != nil {
-		return err
-	}
-	ds, err := transform.Images(images, steps...)
+	ds, classes, err := s.dataset()
 	if err != nil {
 		return err
 	}
@@ -90,7 +102,25 @@ func (s *settings) serve(ctx context.Context) error {
 		return err
 	}
 	defer l.Close()
-	return share.Serve(ctx, l, &memory, share.Info("classes", images.Classes()), share.Info("samples", ds.Len()))
+	return share.Serve(ctx, l, &memory, share.Info("classes", classes), share.Info("samples", ds.Len()))
+}
+
+// dataset is the images with their steps, and the names of the classes, if they are known.
+func (s *settings) dataset() (ds dataset.Dataset, classes []string, err error) {
+	if s.configuration != nil {
+		ds, err := s.configuration.dataset()
+		return ds, nil, err
+	}
+	images, err := dataset.ImageFolder(os.DirFS(s.root))
+	if err != nil {
+		return nil, nil, err
+	}
+	steps, err := s.steps()
+	if err != nil {
+		return nil, nil, err
+	}
+	ds, err = transform.Images(images, steps...)
+	return ds, images.Classes(), err
 }
 
 // dtypes are those of images, by name. uint8 is not normalised.
@@ -115,19 +145,23 @@ func (s *settings) steps() ([]transform.Item, error) {
 
 // options are the loader's, for n images.
 func (s *settings) options(n int) ([]loader.Option, error) {
-	order, err := s.order(n)
-	if err != nil {
-		return nil, err
-	}
 	if s.onError != "stop" && s.onError != "skip" {
 		return nil, fmt.Errorf("on_error %q: want stop or skip", s.onError)
 	}
 	if s.errorsAllowed == -1 {
 		s.errorsAllowed = loader.NoLimit
 	}
-	options := []loader.Option{
-		loader.BatchSize(s.batch), loader.Workers(s.workers), loader.Sampler(order), loader.Seed(s.seed), loader.DropLast(s.dropLast),
-		loader.Timeout(time.Duration(s.timeout * float64(time.Second))),
+	const most = 1e9 // seconds, which are for ever: infinitely many are no Duration
+	timeout := time.Duration(min(s.timeout, most) * float64(time.Second))
+	options := []loader.Option{loader.Workers(s.workers), loader.Seed(s.seed), loader.Timeout(timeout)}
+	if c := s.configuration; c != nil && c.Batches != nil {
+		options = append(options, loader.BatchSampler(c.Batches))
+	} else {
+		order, err := s.order(n)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, loader.BatchSize(s.batch), loader.Sampler(order), loader.DropLast(s.dropLast))
 	}
 	if s.onError == "skip" {
 		options = append(options, loader.Skip(s.errorsAllowed))
@@ -145,6 +179,15 @@ func (s *settings) order(n int) (sampler.Sampler, error) {
 		order = sampler.TorchManualSeed(n, s.seed)
 	case s.shuffle:
 		order = sampler.Shuffle(n, s.seed)
+	}
+	if s.configuration != nil {
+		named, err := s.configuration.ordered(n, s.seed)
+		if err != nil {
+			return nil, err
+		}
+		if named != nil {
+			order = named
+		}
 	}
 	mode, ok := map[string]sampler.Mode{"pad": sampler.PadToEven, "drop": sampler.DropToEven, "keep": sampler.KeepExact}[s.uneven]
 	switch {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"hash"
 	"os"
 	"strings"
 
@@ -120,11 +119,16 @@ func (s settings) sums(ctx context.Context, epoch int) (sums []string, err error
 		if err != nil {
 			return nil, err
 		}
-		var h hash.Hash = sha256.New()
-		for _, f := range batch.Spec() {
-			h.Write(batch.Bytes(f.Name))
-		}
-		sums = append(sums, hex.EncodeToString(h.Sum(nil)))
+		sums = append(sums, sum(batch))
 	}
 	return sums, nil
+}
+
+// sum is that of the bytes of all fields.
+func sum(batch *loader.Batch) string {
+	h := sha256.New()
+	for _, f := range batch.Spec() {
+		h.Write(batch.Bytes(f.Name))
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -3,6 +3,7 @@ package tests
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,10 +13,17 @@ import (
 	"testing"
 )
 
-// This test's program is also the program that Python starts.
+// This test's program is also the programs that Python starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "numbers" {
 		if err := serve(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == "texts" {
+		if err := serveTexts(os.Args[2], os.Args[3]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -49,12 +57,18 @@ func python(t *testing.T) (path string, env []string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	source, err := filepath.Abs("../penstock/__init__.py")
-	if err != nil {
-		t.Fatal(err)
+	sources, err := filepath.Glob("../penstock/*.py")
+	if err != nil || len(sources) < 3 {
+		t.Fatal(sources, err)
 	}
-	if err := os.Symlink(source, filepath.Join(packages, "penstock", "__init__.py")); err != nil {
-		t.Fatal(err)
+	for _, name := range sources {
+		source, err := filepath.Abs(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(source, filepath.Join(packages, "penstock", filepath.Base(name))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return path, append(os.Environ(), "PYTHONPATH="+packages)
 }
@@ -103,16 +117,50 @@ func TestPython(t *testing.T) {
 	}
 	squares := filepath.Join(t.TempDir(), "squares")
 	buildREADME(t, squares)
-	script, err := filepath.Abs("test_penstock.py")
+	run(t, path, append(env, "PENSTOCK_NUMBERS="+self, "PENSTOCK_SQUARES="+squares, "PENSTOCK_EXPECTED="+string(text)), "test_penstock.py")
+}
+
+// run runs a script of this folder in an empty one.
+func run(t *testing.T, path string, env []string, script string) {
+	t.Helper()
+	script, err := filepath.Abs(script)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), path, script, "-v")
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(env, "PYTHONDONTWRITEBYTECODE=1", "PENSTOCK_NUMBERS="+self, "PENSTOCK_SQUARES="+squares, "PENSTOCK_EXPECTED="+string(text))
+	cmd.Env = append(env, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Logf("%s", out)
 }
+
+var pipelines = flag.Int("pipelines", 60, "how many random pipelines of transforms TestDataLoader compares with torchvision's")
+
+// withTorchvision runs a script where there is PyTorch with torchvision.
+func withTorchvision(t *testing.T, script string) {
+	t.Helper()
+	path, env := python(t)
+	if out, err := exec.Command(path, "-c", "import torch, torchvision").CombinedOutput(); err != nil {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		t.Skipf("%s has no PyTorch with torchvision: %s", path, lines[len(lines)-1])
+	}
+	run(t, path, append(env, fmt.Sprintf("PENSTOCK_PIPELINES=%d", *pipelines)), script)
+}
+
+// TestDataLoader compares penstock.DataLoader with torch's.
+func TestDataLoader(t *testing.T) { withTorchvision(t, "test_dataloader.py") }
+
+// TestMistakes sees what a user sees.
+func TestMistakes(t *testing.T) { withTorchvision(t, "test_mistakes.py") }
+
+// TestDistributed kills two processes that train together.
+func TestDistributed(t *testing.T) { withTorchvision(t, "test_distributed.py") }
+
+// TestTrainers runs the programs of trainers.md.
+func TestTrainers(t *testing.T) { withTorchvision(t, "test_trainers.py") }
+
+// TestReferences runs the scripts of references, and sees that README.md shows what changes in them.
+func TestReferences(t *testing.T) { withTorchvision(t, "test_references.py") }

@@ -3,11 +3,13 @@
 import copy
 import gc
 import hashlib
+import importlib.metadata
 import inspect
 import json
 import os
 import pathlib
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import numpy
 import penstock
@@ -125,6 +128,18 @@ class Data(unittest.TestCase):
                 self.assertIn("/memfd:penstock", line)
                 return
         self.fail("not mapped")
+
+    @unittest.skipUnless(penstock.torch, "no PyTorch")
+    def test_pin_memory_copies_where_there_is_an_accelerator(self):
+        torch = penstock.torch
+        for there in (True, False):
+            pinned = []
+            pin = lambda x: pinned.append(x) or x.clone()
+            accelerator = "torch.accelerator.is_available" if hasattr(torch, "accelerator") else "torch.cuda.is_available"
+            with unittest.mock.patch(accelerator, return_value=there), unittest.mock.patch.object(torch.Tensor, "pin_memory", pin):
+                for batch in numbers(pin_memory=True):
+                    self.assertTrue(right(batch))
+            self.assertEqual(len(pinned), 13 * 12 if there else 0)  # values and offsets
 
     def test_tensors_can_be_changed(self):
         for batch in numbers():
@@ -252,11 +267,13 @@ class Errors(unittest.TestCase):
 
     def test_a_program_that_cannot_start_says_why(self):
         with self.assertRaisesRegex(penstock.Error, "ended with status 1: samples 0: want some"):
-            len(numbers(samples=0))
+            numbers(samples=0)
         with self.assertRaisesRegex(penstock.Error, "flag provided but not defined: -colour"):
-            len(numbers(colour="red"))
-        with self.assertRaisesRegex(FileNotFoundError, "no-such-program"):
-            len(penstock.Loader("no-such-program"))
+            numbers(colour="red")
+        with self.assertRaisesRegex(FileNotFoundError, "want what go build has made, such as ./program: 'no-such-program'"):
+            penstock.Loader("no-such-program")
+        with self.assertRaisesRegex(penstock.Error, "true ended with status 0: no message: want a program that calls share.Serve"):
+            penstock.Loader("true")
 
     def test_memory_that_is_not_shared_is_named(self):
         with self.assertRaisesRegex(penstock.Error, "not in the Memory that is served"):
@@ -285,7 +302,8 @@ class Errors(unittest.TestCase):
             reader.sendall(b'{"names":[],"info":{}}\\n')
             reader.recv(100)
             reader.sendall(b'{"len":')"""
-        loader, before = penstock.Loader([sys.executable, "-c", program]), len(os.listdir("/proc/self/fd"))
+        before = len(os.listdir("/proc/self/fd"))
+        loader = penstock.Loader([sys.executable, "-c", program])
         with self.assertRaisesRegex(penstock.Error, "ended with status 0"):
             len(loader)
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
@@ -404,6 +422,33 @@ for batch in l:
         p.communicate()
 
 
+class Wheel(unittest.TestCase):
+    def setUp(self):
+        try:
+            self.wheel = importlib.metadata.distribution("penstock")
+        except importlib.metadata.PackageNotFoundError:
+            self.skipTest("not installed from a wheel")
+
+    def test_its_version_is_the_packages(self):
+        self.assertEqual(self.wheel.version, penstock.__version__)
+
+    def test_it_has_the_licences_of_all_that_is_in_its_program(self):
+        names = self.wheel.metadata.get_all("License-File")
+        texts = {str(f): f.read_text() for f in self.wheel.files if ".dist-info/licenses/" in str(f)}
+        self.assertEqual(sorted(texts), sorted(f"penstock-{penstock.__version__}.dist-info/licenses/{name}" for name in names))
+        self.assertTrue(all(len(text) > 500 for text in texts.values()), texts)
+        go = shutil.which("go")
+        if not go:
+            self.skipTest("no go, which lists the modules of a program")
+        program = os.path.join(os.path.dirname(penstock.__file__), "penstock-images")
+        listed = subprocess.run([go, "version", "-m", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+        modules = [line.split()[1:3] for line in listed.splitlines() if line.split()[0] == "dep"]
+        modules = [f"{path}@{version}" for path, version in modules if not path.startswith("github.com/penstock-go/")]
+        self.assertGreater(len(modules), 0)
+        for module in ["go", *modules]:
+            self.assertTrue(any(name.startswith(f"{module}/LICENSE") for name in names), (module, names))
+
+
 class Images(unittest.TestCase):
     def folder(self, *leave):
         """The project's images, but for the damaged one."""
@@ -450,7 +495,7 @@ class Images(unittest.TestCase):
             ({"on_error": "?"}, ValueError, "on_error='?.': want stop or skip"), ({"batch_size": 0}, ValueError, "batch_size=0: want 1 or more"),
             ({"batch_size": 2.5}, TypeError, "batch_size=2.5: want an integer"), ({"shuffle": "yes"}, TypeError, "shuffle='yes': want True or False"),
             ({"rank": 3}, ValueError, "rank=3: want less than num_replicas=1"), ({"bach_size": 3}, TypeError, "no argument 'bach_size'"),
-            ({"transform": len}, TypeError, "no argument 'transform': .*program in Go"), ({"sampler": []}, TypeError, "no argument 'sampler': .*shuffle="),
+            ({"transform": len}, TypeError, "no argument 'transform': .*penstock.DataLoader"), ({"sampler": []}, TypeError, "no argument 'sampler': .*shuffle="),
         ):
             with self.assertRaisesRegex(kind, message):
                 penstock.ImageFolder(root, **wrong)
@@ -458,7 +503,12 @@ class Images(unittest.TestCase):
             penstock.ImageFolder(root + "/nothing")
 
     def test_the_package_shows_its_own_names_alone(self):
-        self.assertEqual(dir(penstock), ["Error", "ImageFolder", "Loader", "Ragged", "__version__"])
+        self.assertEqual(dir(penstock), ["DataLoader", "Error", "ImageFolder", "Loader", "Ragged", "Shards", "__version__", "explain"])
+        for name in dir(penstock):
+            if callable(call := getattr(penstock, name)) and call is not penstock.Ragged:
+                self.assertTrue(inspect.getdoc(call), name)
+                for parameter in inspect.signature(call).parameters.values():
+                    self.assertIsNot(parameter.annotation, parameter.empty, (name, parameter))
         parameters = inspect.signature(penstock.ImageFolder).parameters
         self.assertEqual((parameters["batch_size"].default, parameters["shuffle"].default, parameters["dtype"].default), (1, False, "float32"))
 

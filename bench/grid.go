@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/penstock-go/penstock/bench/model"
@@ -26,6 +27,20 @@ const (
 	SPDL        = "SPDL with FFmpeg"
 	FFCVJPEG    = "FFCV, jpg"
 	FFCVRaw     = "FFCV, raw"
+	Copied      = "copies of memory"
+	Memmap      = "PyTorch with np.memmap"
+	MemmapLoop  = "a loop over np.memmap"
+	Megatron    = "Megatron"
+	Litdata     = "litdata"
+	Grain       = "Grain"
+	SimpleJPEG  = "simplejpeg"
+	OpenCV      = "OpenCV"
+	Pillow      = "Pillow"
+	TorchVision = "torchvision"
+	Kornia      = "kornia-rs"
+	Static      = "penstock with a static ffmpeg"
+	TorchCodec  = "torchcodec"
+	Approximate = "torchcodec (approximate)" // its way to seek
 )
 
 // A Cell is one configuration of a study: what all of its sides measure. Programs get it as JSON.
@@ -39,6 +54,7 @@ type Cell struct {
 	Epochs  int           `json:"epochs"` // measured after epoch 0, which alone is measured if there are none
 	Shuffle bool          `json:"shuffle"`
 	Speed   float64       `json:"speed"` // of a simulated device, in samples per second; 0 is none
+	Cold    bool          `json:"cold"`  // only the first batch, from the opening of files that are in no cache
 	Sides   []string      `json:"sides"`
 	Short   bool          `json:"short"` // is part of the default grid of go test -bench
 }
@@ -62,8 +78,8 @@ func (c Cell) String() string {
 	return s
 }
 
-// Grids are the grids of the studies, by their numbers, and as photos the comparison with other libraries.
-var Grids = map[string]func() []Cell{"1": loadingGrid, "2": endToEndGrid, "3": profileGrid, "4": volumesGrid, "5": inferenceGrid, "photos": photosGrid}
+// Grids are the grids of the studies, by their numbers, and as photos, decoding, tokens and clips the comparisons with other libraries.
+var Grids = map[string]func() []Cell{"1": loadingGrid, "2": endToEndGrid, "3": profileGrid, "4": volumesGrid, "5": inferenceGrid, "photos": photosGrid, "decoding": decodingGrid, "tokens": tokensGrid, "clips": clipsGrid}
 
 var (
 	batches = []int{32, 128, 256, 512, 1024}
@@ -101,7 +117,7 @@ func loadingGrid() (cells []Cell) {
 	const original = 3 * 224 * 224 * 4 // bytes of the study's own items
 	for _, batch := range batches {
 		for _, workers := range loaders {
-			if (2*workers+1)*batch*original <= 6<<30 {
+			if int64((2*workers+1)*batch)*original <= 6<<30 {
 				cells = append(cells, Cell{Study: result.Loading, Config: result.Config{Batch: batch, Workers: workers, Data: "preprocessed 224"}, Work: "preprocessed",
 					Size: 224, Samples: batch * (workers + 8), Sides: []string{Penstock, Tensors}})
 			}
@@ -206,15 +222,78 @@ func photosGrid() (cells []Cell) {
 	return cells
 }
 
+// decodingGrid compares decoders alone, by the protocol of arXiv 2605.08731: files in memory become whole photos of bytes, one after the
+// other in one thread, and in batches of a loader with eight workers.
+func decodingGrid() (cells []Cell) {
+	for _, of := range []struct{ batch, workers int }{{1, 0}, {32, 8}} {
+		cells = append(cells, Cell{Study: result.Throughput, Config: result.Config{Batch: of.batch, Workers: of.workers, Data: "photos, decoded"}, Work: "decode",
+			Samples: 1280, Epochs: 2, Sides: []string{Penstock, SimpleJPEG, OpenCV, Pillow, TorchVision, Kornia}, Short: true})
+	}
+	return cells
+}
+
+// Length is how many tokens a row of the works rows and documents has.
+const Length = 2048
+
+// tokensGrid compares rows of tokens with other libraries: rows of one stream in random order, and rows packed from documents.
+func tokensGrid() (cells []Cell) {
+	for _, of := range []struct {
+		data, work string
+		samples    int
+		peers      []string
+	}{
+		{"rows of tokens", "rows", 32_768, []string{Memmap, MemmapLoop, Litdata}},
+		{"packed documents", "documents", 16_384, []string{Megatron}},
+		{"few packed documents", "documents", 2048, []string{Grain}}, // which takes about a millisecond per row
+	} {
+		for _, workers := range []int{1, 2} {
+			c := Cell{Study: result.Throughput, Config: result.Config{Batch: 64, Workers: workers, Data: of.data}, Work: of.work, Samples: of.samples, Epochs: 2,
+				Shuffle: of.work == "rows", Sides: append([]string{Penstock, Copied}, of.peers...), Short: true}
+			cells = append(cells, c)
+			if workers == 1 {
+				c.Config.Data, c.Cold, c.Epochs, c.Short = of.data+", cold", true, 0, false
+				c.Sides = append([]string{Penstock}, of.peers...)
+				cells = append(cells, c)
+			}
+		}
+	}
+	return cells
+}
+
+// clipsGrid compares clips of 16 frames, each from a random video and place: of H.264 with few and with many key frames, and of VP9, which alone DALI
+// decodes on processors.
+func clipsGrid() (cells []Cell) {
+	for _, of := range []struct {
+		data, work string
+		peers      []string
+	}{
+		{"clips of H.264, GOP 30", "clips", nil},
+		{"clips of H.264, GOP 250", "clips, long GOP", nil},
+		{"clips of VP9, GOP 30", "clips, VP9", []string{DALI}},
+	} {
+		for _, workers := range []int{1, 2} {
+			cells = append(cells, Cell{Study: result.Throughput, Config: result.Config{Batch: 8, Workers: workers, Data: of.data}, Work: of.work, Size: 112, Samples: 256,
+				Epochs: 1, Shuffle: true, Sides: append([]string{Penstock, Static, TorchCodec, Approximate}, of.peers...), Short: true})
+		}
+	}
+	return cells
+}
+
 // Seconds estimates how long a side takes for the cell on two processors, with the start of its program.
 func (c Cell) Seconds(side string) float64 {
-	python := !slices.Contains([]string{Penstock, WithoutHelp, PackedFast, PackedSmall, Gorgonia, ONNX}, side)
-	start, rate := 0.3, map[string]float64{"bytes": 2500, "slow": 12 * float64(c.Config.Workers), "eval": 2500, "train": 2500, "items": 60_000, "preprocessed": 20_000, "cifar100": 300_000, "volumes": 4000}[c.Work]
+	python := !slices.Contains([]string{Penstock, WithoutHelp, PackedFast, PackedSmall, Gorgonia, ONNX, Copied, Static}, side)
+	start, rate := 0.3, map[string]float64{"bytes": 2500, "decode": 1000, "slow": 12 * float64(c.Config.Workers), "eval": 2500, "train": 2500, "items": 60_000, "preprocessed": 20_000, "cifar100": 300_000, "volumes": 4000, "rows": 400_000, "documents": 100_000}[c.Work]
 	if python {
 		start = 4 + 0.05*float64(c.Config.Workers)
-		rate = map[string]float64{"bytes": 800, "eval": 800, "train": 800, "items": 6000, "preprocessed": 3000, "cifar100": 10_000, "volumes": 1500}[c.Work]
+		rate = map[string]float64{"bytes": 800, "decode": 600, "eval": 800, "train": 800, "items": 6000, "preprocessed": 3000, "cifar100": 10_000, "volumes": 1500, "rows": 5000, "documents": 800}[c.Work]
 		if side == PIL && c.Work != "cifar100" {
 			rate = 450
+		}
+	}
+	if strings.HasPrefix(c.Work, "clips") {
+		rate = 8 * float64(c.Config.Workers) // a process for each
+		if python {
+			rate = 20 * float64(c.Config.Workers)
 		}
 	}
 	samples := float64(c.Samples)

@@ -78,7 +78,7 @@ func (r Run) Once(ctx context.Context) (result.Measured, error) {
 func (r *Run) Epoch(ctx context.Context, n int) (m result.Measured, err error) {
 	before := r.loader.Stats()
 	stop := func() []result.Usage { return nil }
-	if r.Study == result.Volumes {
+	if r.Study == result.Volumes || r.Study == result.Throughput && n == 0 && !r.Cold {
 		stop = Watch(ctx, 10*time.Millisecond)
 	}
 	transfer := 0.0

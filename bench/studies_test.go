@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"runtime"
@@ -30,14 +31,23 @@ func BenchmarkEndToEnd(b *testing.B)  { study(b, "2") }
 func BenchmarkProfile(b *testing.B)   { study(b, "3") }
 func BenchmarkVolumes(b *testing.B)   { study(b, "4") }
 func BenchmarkInference(b *testing.B) { study(b, "5") }
+func BenchmarkDecoding(b *testing.B)  { study(b, "decoding") }
+func BenchmarkTokens(b *testing.B)    { study(b, "tokens") }
+func BenchmarkClips(b *testing.B)     { study(b, "clips") }
 
 // study measures the corners of a grid, or with -full all of it, for the sides that are this library's.
 func study(b *testing.B, grid string) {
 	for _, c := range bench.Grids[grid]() {
 		for _, side := range c.Sides {
 			help := map[string]string{bench.Penstock: result.HelpOn, bench.WithoutHelp: result.HelpOff, bench.Gorgonia: "-"}[side]
-			if help == "" || !c.Short && !*full {
+			if help == "" || c.Cold || !c.Short && !*full {
 				continue
+			}
+			if grid == "clips" && !*full { // every clip is a process, and videos take longest to be made
+				if c.Config.Workers < 2 {
+					continue
+				}
+				c.Samples = 16
 			}
 			name := c.String()
 			if c.Config.Workers > 1 && slices.Contains(c.Sides, bench.WithoutHelp) {
@@ -64,8 +74,10 @@ func folder(b *testing.B, c bench.Cell) bench.Cell {
 			b.Fatal(err)
 		}
 	}
-	if c.Folder = *photosDir; c.Folder == "" || !slices.Contains([]string{"bytes", "slow", "eval"}, c.Work) {
-		if c.Folder, err = c.Data(b.Context(), root); err != nil {
+	if c.Folder = *photosDir; c.Folder == "" || !slices.Contains([]string{"bytes", "slow", "eval", "decode"}, c.Work) {
+		if c.Folder, err = c.Data(b.Context(), root); errors.Is(err, errors.ErrUnsupported) {
+			b.Skip(err)
+		} else if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -111,11 +123,13 @@ func epochs(b *testing.B, c bench.Cell) {
 		all = append(all, m)
 	}
 	report(b, all)
-	bytes := 0
+	bytes, ragged := 0, false
 	for _, f := range r.Dataset.Spec() {
-		bytes += f.Bytes()
+		bytes, ragged = bytes+f.Bytes(), ragged || f.Ragged
 	}
-	b.ReportMetric(rate(all)*float64(bytes)/1e6, "MB/s")
+	if !ragged {
+		b.ReportMetric(rate(all)*float64(bytes)/1e6, "MB/s")
+	}
 	show(b, all, "ms-to-first-batch", func(m result.Measured) float64 { return 1000 * m.FirstBatch })
 	rhythm := func(m result.Measured) analysis.Rhythm { return analysis.NewRhythm(m.Waits, 1) }
 	switch c.Study {

@@ -50,15 +50,15 @@ func Watch(ctx context.Context, every time.Duration) (stop func() []result.Usage
 	}
 }
 
-// cpuTime is the CPU time of all threads of the process so far, in seconds. On Linux its
-// resolution is 10 ms.
+// cpuTime is the CPU time of all threads of the process so far, and of the programs that it has run to their end, in
+// seconds. On Linux the resolution of the former is 10 ms.
 func cpuTime(ctx context.Context) float64 {
 	p := process.Process{Pid: int32(os.Getpid())}
 	t, err := p.TimesWithContext(ctx)
 	if err != nil {
 		return 0
 	}
-	return t.User + t.System
+	return t.User + t.System + childrenTime()
 }
 
 func resident(ctx context.Context) int64 {

@@ -1,5 +1,5 @@
 // Package data makes the benchmarks' default data: photos, preprocessed images, images in
-// CIFAR-100's format, and medical volumes.
+// CIFAR-100's format, medical volumes, tokens, and videos.
 //
 // Every folder is made once, with all processors, and is the same in every run. On another
 // architecture, or with another version of Go, a sine may be rounded and a file compressed

@@ -7,13 +7,17 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/classic"
 	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/dataset/tokens"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -119,9 +123,15 @@ func TestFoldersAreMadeOnceAndTheSameEverywhere(t *testing.T) {
 		"photos":  func(ctx context.Context, root string) (string, error) { return data.Photos(ctx, root, 2) },
 		"volumes": func(ctx context.Context, root string) (string, error) { return data.Volumes(ctx, root, 1) },
 		"cifar":   func(ctx context.Context, root string) (string, error) { return data.CIFAR100(ctx, root, 9) },
+		"H.264":   func(ctx context.Context, root string) (string, error) { return data.Clips(ctx, root, 1, data.H264, 30) },
+		"VP9":     func(ctx context.Context, root string) (string, error) { return data.Clips(ctx, root, 1, data.VP9, 30) },
 	} {
 		root := t.TempDir()
 		dir, err := make(t.Context(), root)
+		if errors.Is(err, errors.ErrUnsupported) {
+			t.Logf("%s: %v", name, err)
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,4 +189,61 @@ func digest(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+func TestVideosHaveTheirFramesAndKeyFrames(t *testing.T) {
+	if _, err := exec.LookPath("ffprobe"); err != nil {
+		t.Skip(err)
+	}
+	for _, c := range []struct {
+		codec data.Codec
+		gop   int
+	}{{data.H264, 30}, {data.H264, 250}, {data.VP9, 30}} {
+		dir, err := data.Clips(t.Context(), t.TempDir(), 1, c.codec, c.gop)
+		if errors.Is(err, errors.ErrUnsupported) {
+			t.Logf("%s: %v", c.codec, err)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%v, %v: want one file", files, err)
+		}
+		packets, err := exec.CommandContext(t.Context(), "ffprobe", "-v", "error", "-show_entries", "packet=flags", "-of", "csv=p=0", files[0]).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames, keys := strings.Count(string(packets), "\n"), strings.Count(string(packets), "K")
+		info, err := os.Stat(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least := (data.ClipFrames + c.gop - 1) / c.gop; frames != data.ClipFrames || keys < least || keys > least+2 || info.Size() < 200_000 || info.Size() > 450_000 {
+			t.Errorf("%s: %d frames, %d of them keys, %d bytes: want %d, %d, some 300,000", c.codec, frames, keys, info.Size(), data.ClipFrames, least)
+		}
+	}
+	if _, err := data.Clips(t.Context(), t.TempDir(), 1, "theora", 30); err == nil {
+		t.Error("a codec that there is not: no error")
+	}
+}
+
+func TestTokensHaveTheLengthsOfTexts(t *testing.T) {
+	dir, err := data.Tokens(t.Context(), t.TempDir(), 2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := tokens.Open(os.DirFS(dir), "tokens.idx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lengths, err := f.Lengths(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(lengths)
+	if mean, median := f.Tokens()/2000, lengths[1000]; len(lengths) != 2000 || mean < 1000 || mean > 1250 || median < 540 || median > 670 {
+		t.Errorf("%d documents of %d tokens, the median is %d", len(lengths), mean, median)
+	}
 }

@@ -1,7 +1,8 @@
 """NVIDIA DALI on processors alone: a pipeline of native threads over the files.
 
 Evaluation resizes only what the crop needs; training decodes only what its crop
-needs. Batches are DALI's own memory, looked at without a copy.
+needs; of videos a clip at a random place. Batches are DALI's own memory, looked at
+without a copy.
 """
 
 import numpy
@@ -54,8 +55,18 @@ def pipeline(o, photos):
     return images, labels
 
 
-def make(o, photos):
-    pipe = pipeline(o, photos, batch_size=o.batch, num_threads=max(1, o.workers), device_id=None, seed=0)
+@dali.pipeline_def
+def clips(o, videos):
+    """DALI wants to know how long the videos are. It decodes VP8, VP9 and MJPEG on processors."""
+    files, labels = fn.readers.file(files=[videos[i % len(videos)] for i in range(o.samples)], shuffle_after_epoch=o.shuffle, name="reader")
+    last = 300 - peer.STRIDE * (peer.FRAMES - 1)
+    begin = fn.cast(fn.random.uniform(range=[0, last]), dtype=types.INT32)
+    frames = fn.decoders.video(files, device="cpu", start_frame=begin, sequence_length=peer.FRAMES, stride=peer.STRIDE)
+    return fn.transpose(fn.resize(frames, size=(o.size, o.size), antialias=True), perm=[0, 3, 1, 2]), labels
+
+
+def make(o, files):
+    pipe = (clips if o.work.startswith("clips") else pipeline)(o, files, batch_size=o.batch, num_threads=max(1, o.workers), device_id=None, seed=0)
 
     def epoch(number):
         if number == 0:

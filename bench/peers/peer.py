@@ -20,6 +20,7 @@ import processes
 
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
+FRAMES, STRIDE = 16, 2  # of a clip
 VOLUMES = ("ct", "pet", "truth", "prediction")  # of a patient: two scans and two masks
 
 
@@ -39,11 +40,17 @@ def cell():
 
 def inputs(o):
     """What a work reads, all of it in the page cache: photos and items are lists of (path, label), CIFAR's images and
-    labels a pair of arrays, patients dicts of paths."""
+    labels a pair of arrays, patients dicts of paths, videos a list of paths, and tokens a folder."""
     folder = pathlib.Path(o.folder)
+    if o.cold:
+        return folder
     for path in folder.rglob("*"):
         if path.is_file():
             path.read_bytes()
+    if o.work in ("rows", "documents"):
+        return folder
+    if o.work.startswith("clips"):
+        return [str(path) for path in sorted(folder.iterdir())]
     if o.work == "cifar100":
         data = numpy.fromfile(folder / "train.bin", numpy.uint8).reshape(-1, 2 + 3 * 32 * 32)
         return data[:, 2:].reshape(-1, 3, 32, 32).copy(), data[:, 1].astype(numpy.int64)
@@ -74,6 +81,12 @@ def run(make, versions):
     if not found:
         sys.exit(f"{o.folder}: no files of {o.work}")
     o.stored = stored(o.folder)  # unless make reads another file
+    if o.cold:
+        begun = time.perf_counter()
+        first, *_ = next(iter(make(o, found)(0)))
+        took = time.perf_counter() - begun
+        print(json.dumps({"epoch": 0, "versions": versions, "measured": {"samples": len(first), "seconds": took, "first_batch_seconds": took}}), flush=True)
+        return
     epoch = make(o, found)
     consumer = Consumer(o)
     for number in range(o.epochs + 1):
@@ -119,7 +132,8 @@ def measured(epoch, number, o, consumer):
         samples += len(first)
         end = now - begun
         if number == 0 and k == middle:
-            mean = float(numpy.asarray(first).mean(dtype=numpy.float64))
+            values = numpy.concatenate([numpy.ravel(row) for row in first]) if isinstance(first, list) else numpy.asarray(first)
+            mean = float(values.mean(dtype=numpy.float64))
             watch.look(processes.memory_bytes)
         parts = consumer.take(first)
         transfer += parts[0]

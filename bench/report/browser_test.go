@@ -188,6 +188,22 @@ func TestThePageInABrowser(t *testing.T) {
 			v.quiet()
 		}
 	}
+	t.Run("sorts a table by any column", func(t *testing.T) {
+		v := open(t, browser, page)
+		const sorted = `[...document.querySelectorAll("table")].flatMap((table) => [...table.tHead.rows[0].cells].filter((head) => {
+			head.firstElementChild.click();
+			const column = [...table.tBodies[0].rows].map((row) => row.cells[head.cellIndex].textContent);
+			const numbers = column.filter((text) => /^-?[\d.]+$/.test(text)).map(Number);
+			return numbers.length !== column.length ? false : numbers.some((n, i) => i > 0 && n > numbers[i-1]) || !head.hasAttribute("aria-sort");
+		}).map((head) => head.textContent))`
+		if wrong := eval[[]string](v, sorted); len(wrong) > 0 {
+			t.Errorf("not sorted by %q", wrong)
+		}
+		if n := eval[int](v, `document.querySelectorAll("th[aria-sort]").length`); n == 0 {
+			t.Error("no table is sorted")
+		}
+		v.quiet()
+	})
 	t.Run("runs no texts of results", func(t *testing.T) {
 		page := filepath.Join(t.TempDir(), "index.html")
 		if err := run(filepath.Dir(page), "", []string{hostile(t)}, io.Discard); err != nil {

@@ -122,5 +122,20 @@ for (const chart of JSON.parse(document.getElementById("data").textContent) || [
     new ResizeObserver(() => { if (box.clientWidth !== width) paint(); }).observe(outer);
   }
 }
+
+// A click on the head of a column sorts the table by it: numbers from the greatest on, then texts.
+const worth = (text) => parseFloat(text) * (/^[\d.]+k/.test(text) ? 1e3 : /^[\d.]+M/.test(text) ? 1e6 : 1);
+for (const button of document.querySelectorAll("th button")) {
+  button.addEventListener("click", () => {
+    const head = button.parentElement, body = head.closest("table").tBodies[0], text = (row) => row.cells[head.cellIndex].textContent;
+    const rows = [...body.rows].sort((a, b) => {
+      const x = worth(text(a)), y = worth(text(b));
+      return isNaN(x) && isNaN(y) ? text(a).localeCompare(text(b)) : isNaN(x) ? 1 : isNaN(y) ? -1 : y - x;
+    });
+    body.append(...rows);
+    for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", isNaN(worth(text(rows[0]))) ? "ascending" : "descending");
+  });
+}
 document.documentElement.dataset.ready = "yes";
 })();

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
 )
@@ -67,15 +69,15 @@ type series struct {
 
 // studies are the titles of the sections, and what fills them.
 var studies = map[result.Study]struct {
-	number, title string // the number is that of bench/studies
-	fill          func(*section, []analysis.Cell)
+	title string
+	fill  func(*section, []analysis.Cell)
 }{
-	result.Throughput: {"photos", "Speed compared with other libraries", throughput},
-	result.Loading:    {"1", "1. Waiting for batches", loading},
-	result.EndToEnd:   {"2", "2. Loading and inference together", endToEnd},
-	result.Profile:    {"3", "3. Where loading spends its time", profile},
-	result.Volumes:    {"4", "4. Medical volumes", volumes},
-	result.Inference:  {"5", "5. Inference alone", inference},
+	result.Throughput: {"Speed compared with other libraries", throughput},
+	result.Loading:    {"1. Waiting for batches", loading},
+	result.EndToEnd:   {"2. Loading and inference together", endToEnd},
+	result.Profile:    {"3. Where loading spends its time", profile},
+	result.Volumes:    {"4. Medical volumes", volumes},
+	result.Inference:  {"5. Inference alone", inference},
 }
 
 func newReport(records []result.Record, errs []error) *report {
@@ -98,7 +100,7 @@ func newReport(records []result.Record, errs []error) *report {
 	machines := len(split(cells, func(c analysis.Cell) result.Machine { return c.Machine }))
 	for n, part := range parts {
 		study := studies[part[0].Study]
-		s := &section{ID: fmt.Sprintf("s%d", n), Title: study.title, Where: where(part) + "; go run ./bench/studies -studies " + study.number, Versions: versions(part)}
+		s := &section{ID: fmt.Sprintf("s%d", n), Title: study.title, Where: where(part) + command(part), Versions: versions(part)}
 		if what := part[0].Simulated; what != "" {
 			s.Title += ", simulated (" + what + ")"
 		}
@@ -155,6 +157,22 @@ func where(cells []analysis.Cell) string {
 		first += " to " + last
 	}
 	return machine + "; " + first
+}
+
+// command returns the command that measures the cells, with all studies whose grids have their data. Data of no grid have none.
+func command(cells []analysis.Cell) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(bench.Grids)) {
+		if slices.ContainsFunc(bench.Grids[name](), func(planned bench.Cell) bool {
+			return slices.ContainsFunc(cells, func(c analysis.Cell) bool { return c.Study == planned.Study && c.Data == planned.Config.Data })
+		}) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; go run ./bench/studies -studies " + strings.Join(names, ",")
 }
 
 // versions returns one line per side and set of versions.

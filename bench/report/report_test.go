@@ -138,6 +138,22 @@ func TestTheStudysSettingIsConfirmedOrContradicted(t *testing.T) {
 	}
 }
 
+func TestASectionNamesTheStudiesOfItsData(t *testing.T) {
+	for want, data := range map[string][]string{
+		"; go run ./bench/studies -studies photos":                {"photos, training"},
+		"; go run ./bench/studies -studies clips,decoding,tokens": {"rows of tokens, cold", "photos, decoded", "clips of VP9, GOP 30"},
+		"; 2026-11-21": {"photos"}, // which are of other studies
+	} {
+		in := &inventor{}
+		for _, d := range data {
+			in.record(result.Throughput, base, 0, result.Config{Batch: 128, Workers: 2, Data: d}, result.Measured{Samples: 1000, Seconds: 1})
+		}
+		if where := newReport(in.records, nil).Sections[0].Where; !strings.HasSuffix(where, want) {
+			t.Errorf("%q: got %q, want %q at the end", data, where, want)
+		}
+	}
+}
+
 func TestTheReadmesGeneratedPartIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "few.jsonl")

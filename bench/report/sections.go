@@ -13,12 +13,15 @@ import (
 
 // throughput compares the same work in several libraries.
 func throughput(s *section, cells []analysis.Cell) {
-	some := usual(cells, workersOf)
-	text := faster(some, base)
-	if text != "" {
-		s.find("With %s, %s.", workers(some[0]), text)
+	for _, part := range split(cells, work) {
+		some := usual(part, workersOf)
+		text := faster(some, base)
+		if text != "" {
+			text = fmt.Sprintf("%s, with %s: %s", work(part[0]), workers(some[0]), text)
+			s.find("%s.", text)
+		}
+		s.bars(cmp.Or(text, work(part[0])), "samples/s", some, work, variant, rate)
 	}
-	s.bars(cmp.Or(text, "Samples per second"), "samples/s", some, work, variant, rate)
 }
 
 // loading is study 1.
@@ -103,6 +106,9 @@ var studied = map[string]struct {
 // endToEnd is study 2.
 func endToEnd(s *section, cells []analysis.Cell) {
 	groups := analysis.Groups(cells)
+	if cells[0].Simulated == "" {
+		s.find("The nets run on the processor, in gorgonia for penstock and in PyTorch for PyTorch, so that the sides' times differ as these libraries do (study 5). With simulated devices, the nets take equally long.")
+	}
 	top := analysis.Sheet{}
 	for _, g := range groups {
 		if advice, ok := g.Table.Recommend(); ok {

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	kernels "github.com/penstock-go/penstock/internal/cpu"
 	"github.com/shirou/gopsutil/v4/cpu"
 	"github.com/shirou/gopsutil/v4/host"
 	"github.com/shirou/gopsutil/v4/mem"
@@ -18,13 +19,18 @@ import (
 // ThisMachine describes the machine on which the program runs. Processors is GOMAXPROCS, which respects the process's
 // affinity and a container's limit. If ThisMachine returns an error, the Machine has the fields that could be found.
 func ThisMachine(ctx context.Context) (Machine, error) {
-	m := Machine{CPU: runtime.GOARCH, Processors: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH, GPU: nvidia("/proc/driver/nvidia/gpus")}
+	m := Machine{
+		CPU: runtime.GOARCH, Processors: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Instructions: kernels.Instructions(), Caches: caches("/sys/devices/system/cpu/cpu0/cache"), GPU: nvidia("/proc/driver/nvidia/gpus"),
+	}
 	chips, err := cpu.InfoWithContext(ctx)
 	if err != nil {
 		return m, fmt.Errorf("result: the machine's processor: %w", err)
 	}
 	if len(chips) > 0 && chips[0].ModelName != "" {
-		m.CPU = strings.Join(strings.Fields(chips[0].ModelName), " ")
+		c := chips[0]
+		m.CPU = strings.Join(strings.Fields(c.ModelName), " ")
+		m.Family = fmt.Sprintf("%s %s, model %s, stepping %d", c.VendorID, c.Family, c.Model, c.Stepping)
 	}
 	memory, err := mem.VirtualMemoryWithContext(ctx)
 	if err != nil {
@@ -37,6 +43,21 @@ func ThisMachine(ctx context.Context) (Machine, error) {
 	}
 	m.Kernel, _, _ = strings.Cut(kernel, "-") // the rest names the distribution's build
 	return m, nil
+}
+
+// caches lists the caches that Linux describes in dir, a folder for each with its level, type and size.
+func caches(dir string) string {
+	var list []string
+	folders, _ := filepath.Glob(filepath.Join(dir, "index*"))
+	for _, folder := range folders {
+		read := func(name string) string {
+			text, _ := os.ReadFile(filepath.Join(folder, name))
+			return strings.TrimSpace(string(text))
+		}
+		kind := map[string]string{"Data": "d", "Instruction": "i"}[read("type")]
+		list = append(list, "L"+read("level")+kind+" "+read("size"))
+	}
+	return strings.Join(list, ", ")
 }
 
 // nvidia returns the model of the first GPU that the Linux driver lists in dir, and the number of GPUs.

@@ -10,8 +10,8 @@
 //	  "config": {"batch": 128, "workers": 4, "prefetch": 2, "in_flight": 8, "consumer_seconds": 2,
 //	    "data": "photos", "model": "resnet18", "device": "cuda", "help": "off", "span": "epoch",
 //	    "simulated": "device of 500 images/s"},
-//	  "machine": {"cpu": "AMD EPYC 9V74", "processors": 2, "memory_bytes": 25769803776,
-//	    "os": "linux", "kernel": "6.18.5", "arch": "amd64", "gpu": "NVIDIA H200"},
+//	  "machine": {"cpu": "AMD EPYC 9V74", "family": "AuthenticAMD 25, model 17, stepping 1", "instructions": "AVX-512 VNNI",
+//	    "caches": "L1d 32K, L1i 32K, L2 1024K, L3 32768K", "processors": 2, "memory_bytes": 25769803776, "os": "linux", "kernel": "6.18.5", "arch": "amd64", "gpu": "NVIDIA H200"},
 //	  "versions": {"python": "3.11.7", "torch": "2.15.0", "torchvision": "0.29.2", "pillow": "12.3.0"},
 //	  "measured": {"samples": 768, "seconds": 1.5, "samples_per_second": 512, "first_batch_seconds": 0.48,
 //	    "waits_seconds": [0.48, 0.01, 0.01, 0.24, 0.01, 0.01], "waiting_seconds": 0.76,
@@ -27,7 +27,7 @@
 // measured. [Study] lists what each study requires in addition. A name that is not listed here
 // is an error, because it is probably misspelt.
 //
-// Sides are compared if cpu and processors of machine are equal, and all of config other than
+// Sides are compared if cpu, instructions and processors of machine are equal, and all of config other than
 // help, prefetch and in_flight. In Go the machine is that of [ThisMachine]: on Linux the model
 // name of /proc/cpuinfo, and the number of processors that the process may use.
 package result
@@ -94,20 +94,28 @@ const (
 
 // A Machine describes the machine of a measurement.
 type Machine struct {
-	CPU         string `json:"cpu"`        // the model name
-	Processors  int    `json:"processors"` // logical ones that the process could use
-	MemoryBytes int64  `json:"memory_bytes,omitempty"`
-	OS          string `json:"os,omitempty"`
-	Kernel      string `json:"kernel,omitempty"`
-	Arch        string `json:"arch,omitempty"`
-	GPU         string `json:"gpu,omitempty"`
+	CPU          string `json:"cpu"`                    // the model name
+	Family       string `json:"family,omitempty"`       // the vendor, and the numbers of family, model and stepping
+	Instructions string `json:"instructions,omitempty"` // the newest set that penstock's kernels use: "AVX2", "AVX-512 VNNI", …
+	Caches       string `json:"caches,omitempty"`       // of the first processor: "L1d 32K, L1i 32K, L2 1024K, L3 36608K"
+	Processors   int    `json:"processors"`             // logical ones that the process could use
+	MemoryBytes  int64  `json:"memory_bytes,omitempty"`
+	OS           string `json:"os,omitempty"`
+	Kernel       string `json:"kernel,omitempty"`
+	Arch         string `json:"arch,omitempty"`
+	GPU          string `json:"gpu,omitempty"`
 }
 
-// String returns one line such as "AMD EPYC, 2 processors, 24 GiB, linux 6.18, NVIDIA H200".
+// String returns one line such as "AMD EPYC with AVX2, 2 processors, 24 GiB, linux 6.18, NVIDIA H200".
 func (m Machine) String() string {
-	s := fmt.Sprintf("%s, %d processors", m.CPU, m.Processors)
+	s := m.CPU
+	if m.Instructions != "" {
+		s += " with " + m.Instructions
+	}
 	if m.Processors == 1 {
-		s = m.CPU + ", 1 processor"
+		s += ", 1 processor"
+	} else {
+		s += fmt.Sprintf(", %d processors", m.Processors)
 	}
 	if m.MemoryBytes > 0 {
 		s += fmt.Sprintf(", %.0f GiB", float64(m.MemoryBytes)/(1<<30))

@@ -4,6 +4,7 @@
 //	go run ./bench/studies -plan                     # what it would run, and for how long
 //	go run ./bench/studies -o results                # in three hours at most; once more continues where it has ended
 //	go run ./bench/studies -studies photos -photos DIR
+//	go run ./bench/studies -studies decoding,tokens,clips  # which are in none of the above
 //	go run ./bench/report results/*.jsonl
 //
 // It runs from the project's root. The sides in Python need bench/peers/install, and ONNX Runtime
@@ -22,8 +23,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -49,7 +52,7 @@ func main() {
 	var o options
 	var studies, sides, cell, side, serve string
 	flag.StringVar(&o.out, "o", "results", "`folder` for the records, a file for each study")
-	flag.StringVar(&studies, "studies", "1,2,3,4,5,photos", "studies by number, and the comparison of photos with other libraries")
+	flag.StringVar(&studies, "studies", "1,2,3,4,5,photos", "studies by number, and photos, decoding, tokens and clips for comparisons with other libraries")
 	flag.StringVar(&sides, "sides", "", "only these sides, such as penstock,PyTorch; all by default")
 	flag.StringVar(&o.photos, "photos", "", "`folder` of photos with a folder per class; made-up ones by default")
 	flag.StringVar(&o.peers, "peers", "bench/peers", "`folder` of the programs in Python; $PEERS_VENV is their environment, .venv there by default")
@@ -135,7 +138,7 @@ func (o options) jobs(done map[key]bool) (list []job, err error) {
 	for _, name := range o.studies {
 		grid := bench.Grids[name]
 		if grid == nil {
-			return nil, fmt.Errorf("-studies %s: want 1 to 5, or photos", name)
+			return nil, fmt.Errorf("-studies %s: want 1 to 5, photos, decoding, tokens or clips", name)
 		}
 		cells = append(cells, grid()...)
 	}
@@ -228,12 +231,17 @@ func run(ctx context.Context, o options) error {
 			fmt.Printf("%d of %d are left: the same command continues\n", len(jobs)-n, len(jobs))
 			break
 		}
-		if j.Folder = o.photos; j.Work != "" && (j.Folder == "" || !slices.Contains([]string{"bytes", "slow", "eval", "train"}, j.Work)) {
+		if j.Folder = o.photos; j.Work != "" && (j.Folder == "" || !slices.Contains([]string{"bytes", "slow", "eval", "train", "decode"}, j.Work)) {
 			if j.Folder, err = j.Data(ctx, root); err != nil {
 				return err
 			}
 		}
 		fmt.Printf("%5.0f s  %d of %d: study %s, %s, %v\n", time.Since(begun).Seconds(), n+1, len(jobs), j.Study, j.side, j.Cell)
+		if j.Cold {
+			if err := evict(ctx, j.Folder); err != nil {
+				return err
+			}
+		}
 		lines, err := o.start(ctx, j)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -257,6 +265,19 @@ func run(ctx context.Context, o options) error {
 		fmt.Println(text)
 	}
 	return nil
+}
+
+// evict removes the files of a folder from the page cache, by GNU's dd.
+func evict(ctx context.Context, folder string) error {
+	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if said, err := exec.CommandContext(ctx, "dd", "if="+path, "iflag=nocache", "count=0").CombinedOutput(); err != nil {
+			return fmt.Errorf("dd: %w: %s", err, said)
+		}
+		return nil
+	})
 }
 
 // thinned is forty of the samples at most, so that files stay small.

@@ -113,19 +113,38 @@ func TestAMeasuredCellIsAValidRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	texts, err := data.Tokens(t.Context(), root, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
 	work := newChecks()
-	for _, c := range []struct {
+	type measurement struct {
 		side string
 		bench.Cell
-	}{
+	}
+	measurements := []measurement{
 		{bench.Penstock, bench.Cell{Study: result.Loading, Work: "items", Folder: items, Size: 64, Samples: 8, Config: result.Config{Data: "items"}}},
 		{bench.WithoutHelp, bench.Cell{Study: result.Loading, Work: "items", Folder: items, Size: 64, Samples: 8, Config: result.Config{Data: "items"}}},
 		{bench.Penstock, bench.Cell{Study: result.EndToEnd, Work: "eval", Folder: photos, Size: 64, Samples: 5, Config: result.Config{Data: "photos", Model: "conv-small"}}},
 		{bench.Penstock, bench.Cell{Study: result.Throughput, Work: "eval", Folder: photos, Size: 64, Samples: 5, Epochs: 1, Config: result.Config{Data: "photos"}}},
 		{bench.PackedFast, bench.Cell{Study: result.Throughput, Work: "eval", Folder: photos, Size: 64, Samples: 5, Epochs: 1, Config: result.Config{Data: "photos"}}},
+		{bench.Penstock, bench.Cell{Study: result.Throughput, Work: "decode", Folder: photos, Samples: 5, Epochs: 1, Config: result.Config{Data: "photos, decoded"}}},
 		{bench.Penstock, bench.Cell{Study: result.Profile, Work: "cifar100", Folder: cifar, Size: 32, Samples: 6, Epochs: 1, Shuffle: true, Config: result.Config{Data: "CIFAR-100"}}},
+		{bench.Penstock, bench.Cell{Study: result.Throughput, Work: "rows", Folder: texts, Samples: 8, Epochs: 1, Shuffle: true, Config: result.Config{Data: "rows"}}},
+		{bench.Penstock, bench.Cell{Study: result.Throughput, Work: "documents", Folder: texts, Samples: 8, Epochs: 2, Config: result.Config{Data: "documents"}}},
+		{bench.Copied, bench.Cell{Study: result.Throughput, Work: "documents", Folder: texts, Samples: 8, Epochs: 2, Config: result.Config{Data: "documents"}}},
+		{bench.Penstock, bench.Cell{Study: result.Throughput, Work: "documents", Folder: texts, Samples: 8, Cold: true, Config: result.Config{Data: "cold"}}},
 		{bench.Gorgonia, bench.Cell{Study: result.Inference, Size: 64, Samples: 3, Config: result.Config{Data: "random", Model: "conv-small"}}},
-	} {
+	}
+	if videos, err := data.Clips(t.Context(), root, 2, data.H264, 30); err == nil {
+		measurements = append(measurements, measurement{bench.Penstock, bench.Cell{Study: result.Throughput, Work: "clips", Folder: videos, Size: 32, Samples: 4, Epochs: 1,
+			Shuffle: true, Config: result.Config{Data: "clips"}}})
+	} else if !errors.Is(err, errors.ErrUnsupported) {
+		t.Fatal(err)
+	} else {
+		t.Logf("no clips: %v", err)
+	}
+	for _, c := range measurements {
 		c.Config.Batch, c.Config.Workers = 2, 2
 		var out bytes.Buffer
 		if err := measure(t.Context(), c.Cell, c.side, options{device: "cpu"}, &out); err != nil {
@@ -150,7 +169,7 @@ func TestAMeasuredCellIsAValidRecord(t *testing.T) {
 		if first := lines[0].Measured; c.Study == result.Profile && (first.Samples != 2 || lines[1].Measured.Samples != 6) {
 			t.Errorf("a profile has %d samples and then %d, want those of the first batch and of an epoch", first.Samples, lines[1].Measured.Samples)
 		}
-		if c.Study == result.Throughput && lines[0].Measured.DataBytes == 0 {
+		if c.Study == result.Throughput && c.side != bench.Copied && !c.Cold && lines[0].Measured.DataBytes == 0 {
 			t.Errorf("%s: no size of the data", c.side)
 		}
 		if len(lines) != c.Epochs+1 {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
+	"time"
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/model"
@@ -52,6 +54,13 @@ func measure(ctx context.Context, c bench.Cell, side string, o options, out io.W
 		}
 		return print(line{Measured: m, Parameters: parameters})
 	}
+	if c.Cold {
+		m, err := cold(ctx, c)
+		if err != nil {
+			return err
+		}
+		return print(line{InFlight: 2*c.Config.Workers + 1, Measured: m})
+	}
 	r := bench.Run{Cell: c}
 	switch side {
 	case bench.WithoutHelp:
@@ -68,12 +77,23 @@ func measure(ctx context.Context, c bench.Cell, side string, o options, out io.W
 		}
 		r.Folder = folder
 	}
+	if c.Config.Workers == 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one thread
+	}
 	stored, err := readAll(os.DirFS(r.Folder))
 	if err != nil {
 		return err
 	}
 	if r.Dataset, err = r.Cell.Open(ctx); err != nil {
 		return err
+	}
+	if side == bench.Copied {
+		for epoch := range c.Epochs + 1 {
+			if err := print(line{Epoch: epoch, InFlight: 2*c.Config.Workers + 1, Measured: c.Copies(r.Dataset.Spec())}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if c.Study == result.Volumes || o.device == "cuda" {
 		memory, free, err := gpu.Auto()
@@ -137,14 +157,36 @@ func measure(ctx context.Context, c bench.Cell, side string, o options, out io.W
 	return nil
 }
 
+// cold measures the time from the opening of the files to the first batch.
+func cold(ctx context.Context, c bench.Cell) (m result.Measured, err error) {
+	r := bench.Run{Cell: c}
+	r.Config.Span = result.FirstBatch
+	begun := time.Now()
+	if r.Dataset, err = c.Open(ctx); err != nil {
+		return m, err
+	}
+	if err := r.Open(); err != nil {
+		return m, err
+	}
+	defer r.Close()
+	opened := time.Since(begun).Seconds()
+	m, err = r.Epoch(ctx, 0)
+	m.Seconds = opened + m.FirstBatch
+	m.FirstBatch = m.Seconds
+	return m, err
+}
+
 func meanOf(b *loader.Batch, f dataset.Field) float64 {
-	if f.Dtype == dataset.Uint8 {
+	switch f.Dtype {
+	case dataset.Uint8:
 		return mean(loader.Values[uint8](b, f.Name))
+	case dataset.Int64:
+		return mean(loader.Values[int64](b, f.Name))
 	}
 	return mean(loader.Values[float32](b, f.Name))
 }
 
-func mean[T uint8 | float32](values []T) float64 {
+func mean[T uint8 | int64 | float32](values []T) float64 {
 	sum := 0.0
 	for _, v := range values {
 		sum += float64(v)
@@ -158,8 +200,13 @@ func readAll(fsys fs.FS) (bytes int64, err error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := fs.ReadFile(fsys, name)
-		bytes += int64(len(text))
+		f, err := fsys.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		n, err := io.Copy(io.Discard, f) // a whole file would count as memory of the side
+		bytes += n
 		return err
 	})
 	return bytes, err

@@ -27,6 +27,21 @@ var programs = map[string]struct{ program, needs string }{
 	bench.SPDL:     {"spdl_threads.py", "spdl"},
 	bench.FFCVJPEG: {"ffcv_loader.py -mode jpg", "ffcv"},
 	bench.FFCVRaw:  {"ffcv_loader.py -mode raw", "ffcv"},
+
+	bench.Memmap:     {"tokens.py memmap", ""},
+	bench.MemmapLoop: {"tokens.py loop", ""},
+	bench.Megatron:   {"tokens.py megatron", "tokens"},
+	bench.Litdata:    {"tokens.py litdata", "tokens"},
+	bench.Grain:      {"tokens.py grain", "tokens"},
+
+	bench.SimpleJPEG:  {"decoding.py simplejpeg", "decoding"},
+	bench.OpenCV:      {"decoding.py opencv", "decoding"},
+	bench.Pillow:      {"decoding.py pillow", ""},
+	bench.TorchVision: {"decoding.py torchvision", ""},
+	bench.Kornia:      {"decoding.py kornia", "decoding"},
+
+	bench.TorchCodec:  {"clips.py exact", "clips"},
+	bench.Approximate: {"clips.py approximate", "clips"},
 }
 
 func (o options) venv() string {
@@ -35,6 +50,9 @@ func (o options) venv() string {
 	}
 	return filepath.Join(o.peers, ".venv")
 }
+
+// static is the folder in which bench/peers/install puts an ffmpeg without shared libraries.
+func (o options) static() string { return filepath.Join(o.venv(), "ffmpeg") }
 
 // installed reports whether a side's program can run here.
 func (o options) installed(side string) bool {
@@ -45,6 +63,10 @@ func (o options) installed(side string) bool {
 			folder = filepath.Join(cache, "penstock-onnx")
 		}
 		_, err := os.Stat(filepath.Join(folder, "libonnxruntime.so"))
+		return err == nil
+	}
+	if side == bench.Static {
+		_, err := os.Stat(filepath.Join(o.static(), "ffmpeg"))
 		return err == nil
 	}
 	p, python := programs[side]
@@ -79,6 +101,13 @@ func (o options) start(ctx context.Context, j job) (lines []line, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.limit, fmt.Errorf("it did not end in %v", o.limit))
 	defer cancel()
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	if j.side == bench.Static {
+		static, err := filepath.Abs(o.static())
+		if err != nil {
+			return nil, err
+		}
+		c.Env = append(os.Environ(), "PATH="+static+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	c.WaitDelay = time.Second // for the pipes of workers that a killed program leaves
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs

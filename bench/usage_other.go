@@ -1,0 +1,5 @@
+//go:build !unix
+
+package bench
+
+func childrenTime() float64 { return 0 }

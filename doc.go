@@ -34,13 +34,17 @@
 //
 //   - CIFAR, MNIST and what has their formats: dataset/classic.
 //   - Annotated images: dataset/coco, dataset/voc and dataset/masks.
+//   - Sound: dataset/audio.
 //   - Arrays, tables and volumes: dataset/npy, dataset/idx, dataset/csv, dataset/jsonl and dataset/volume.
 //   - Preprocessed samples in one file: dataset/packed.
-//   - WebDataset, TFRecord and MosaicML's MDS: dataset/shards. Parquet files: dataset/shards/parquet.
+//   - WebDataset, TFRecord and MosaicML's MDS: dataset/shards. Parquet files: dataset/shards/parquet, and dataset/shards/parquet/lerobot
+//     for robots. Arrow files of Hugging Face: dataset/shards/arrow.
+//   - Clips of videos and of folders of frames: dataset/video.
 //   - Tokens for language models: dataset/tokens.
 //   - Web servers and buckets: dataset/objects, with dataset/objects/prefetch, dataset/objects/cache, dataset/objects/s3,
 //     dataset/objects/gcs and dataset/objects/azure.
 //   - Data that is read once, such as a queue: dataset/stream.
+//   - Waveforms, and features of speech and sound: transform/audio.
 //   - The preprocessing of a published model: transform/presets. Pictures of batches: transform/sheet. TIFF files with zstd:
 //     transform/zstd.
 //   - What a loader does: loader/trace draws a timeline, loader/live has a page, and loader/otel exports metrics.
@@ -48,7 +52,7 @@
 //     GoMLX, loader/tensors for gorgonia.
 //   - Page-locked memory and CUDA: gpu, gpu/feed and gpu/cuda.
 //
-// The stores s3, gcs and azure, parquet, otel, gomlx and all of gpu are modules of their own, so that the others need few
+// The stores s3, gcs and azure, parquet, arrow, otel, gomlx and all of gpu are modules of their own, so that the others need few
 // dependencies.
 //
 // The repository has programs in its folder examples. In its folder docs, training.md has a training program with

@@ -72,6 +72,8 @@ var trusted = map[string]string{
 	"dataset/idx":                       "a header of some bytes, which is compared with the size of the file",
 	"dataset/jsonl":                     "a line is a part of the file, and its object is about as large; the index is compared with the size of the file",
 	"dataset/objects":                   "MaxListing, and a line of an index has 64 KiB at most",
+	"internal/videofile":                "an index is about as large as its text, and the packets that ffprobe lists are no more than the bytes of the file",
+	"dataset/shards/parquet/lerobot":    "descriptions are about as large as their text, of which 256 MiB are read, and package parquet reads the rest",
 	"dataset/volume":                    "the formats have budgets of their own",
 	"dataset/volume/internal/metaimage": "lines of package array have one",
 	"dataset/volume/internal/nrrd":      "lines of package array have one",
@@ -87,7 +89,7 @@ var trusted = map[string]string{
 	"transform/zstd":                    "decodes into the memory of a strip or tile, which internal/codec/tiff has taken of the budget, and no further",
 	"internal/codec/png":                "takes the memory of its pixels, which MaxPixels limits, and inflates no more than these",
 	"internal/codec/pnm":                "takes the memory of its pixels, which MaxPixels limits, and reads each byte once",
-	"internal/codec/webp":               "takes the memory of its pixels, which MaxPixels limits, and reads each byte once",
+	"internal/codec/webp":               "takes the memory of its pixels, which MaxPixels limits, and of 16 times as many for the frames of an animation, and reads each byte once",
 	"transform":                         "MaxPixels limits pictures",
 	"transform/presets":                 "a configuration is about as large as its text",
 	"internal/authority":                "certificates of the user's own",
@@ -107,6 +109,7 @@ var trusted = map[string]string{
 	"loader/internal/plan":              "encodes",
 	"sampler":                           "encodes",
 	"transform/sheet":                   "draws and encodes",
+	"transform/internal/program":        "steps are about as large as their text, and a list has 1,000 at most",
 	"transform/internal/raster":         "computes with pixels that are in memory",
 	"transform/internal/source":         "MaxPixels limits pictures",
 	"transform/internal/engine":         "computes with pixels that are in memory",
@@ -186,6 +189,7 @@ func TestEveryFuzzTargetAsksForMemoryAndTime(t *testing.T) {
 // withoutKernels are fuzz targets of packages above kernels that run none, and why.
 var withoutKernels = map[string]string{
 	"dataset/packed.FuzzPacked": "records of photos are passed on as they are",
+	"transform.FuzzList":        "reads and compiles steps, and has no image",
 }
 
 // TestEveryFuzzTargetAsksPortableCode fails for a fuzz target of a package above kernels in assembly that does

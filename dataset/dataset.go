@@ -92,7 +92,7 @@ type BatchReader interface {
 // Slots are the slots of consecutive rows of a batch. What At returns is valid
 // until the next call of At. A second call of At with the same k returns the
 // same slot: it holds what was written into it, and its random numbers
-// continue.
+// continue. The memory of its cells stays where it is, until they grow again.
 type Slots interface {
 	Len() int
 	At(k int) Slot

@@ -131,8 +131,8 @@ var wrapped = []struct {
 	{"Cached", func(a dataset.Dataset) (dataset.Dataset, error) { return dataset.Cached(a, 1<<20) }, false, false, false}, // it keeps the image
 	{"transform.Images", func(a dataset.Dataset) (dataset.Dataset, error) {
 		return transform.Images(a, transform.Resize(8), transform.CenterCrop(8))
-	}, true, false, false}, // it decodes images one by one
-	{"packed.Photos", func(a dataset.Dataset) (dataset.Dataset, error) { return packed.Photos(a, 0) }, true, false, false}, // likewise
+	}, true, true, false}, // it reads images together, if there is a choice
+	{"packed.Photos", func(a dataset.Dataset) (dataset.Dataset, error) { return packed.Photos(a, 0) }, true, false, false}, // it decodes images one by one
 }
 
 func TestNoWrapperLosesAnAbility(t *testing.T) {

@@ -113,11 +113,11 @@ func (x *Pipeline) String() string {
 	return text + x.program.PassLine(x.Dataset.Spec())
 }
 
-// Open makes a Reader for one goroutine. Readers share no memory.
+// Open makes a Reader for one goroutine. Readers share no memory. Of a [dataset.BatchReader] it takes up to 16 samples at once, but with annotations one.
 func (x *Pipeline) Open() (dataset.Reader, error) {
 	inner, err := x.Dataset.Open()
 	if err != nil {
 		return nil, err
 	}
-	return x.task.Open(inner), nil
+	return x.task.OpenTogether(inner), nil
 }

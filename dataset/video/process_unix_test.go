@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -158,6 +159,65 @@ func TestAnUnreadableVideoIsAnErrorOfItsClips(t *testing.T) {
 	}
 	if _, err := partly(t, t.Context(), t.TempDir(), "none"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "b.mp4: ffprobe") {
 		t.Errorf("error %v, want that of both videos", err)
+	}
+}
+
+// TestClipsOfABatchAreOneProcess: if it fails, each has its own, so that the others are there. Large ones have their own at once.
+func TestClipsOfABatchAreOneProcess(t *testing.T) {
+	for name, c := range map[string]struct {
+		width     int
+		processes int
+		failures  string
+	}{
+		"together": {2, 1, ""},
+		"one bad":  {2, 1 + 5, "video: c.mp4: ffmpeg: exit status 3: no c"},
+		"large":    {4096, 5, ""},
+	} {
+		bin, dir, calls := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "calls")
+		bad := "nothing"
+		if c.failures != "" {
+			bad = "c.mp4"
+		}
+		scripts := map[string]string{
+			"ffprobe": fmt.Sprintf("echo 'packet|pts=0|duration=1|flags=K__'; echo 'packet|pts=1|duration=1|flags=___'; echo 'stream|width=%d|height=%d|time_base=1/25'", c.width, c.width/2),
+			"ffmpeg": fmt.Sprintf(`echo >>'%s'
+case "$*" in *%s*) echo no c >&2; exit 3;; esac
+for a; do
+	case $a in pipe:*)
+		for k in 1 2; do printf 'P6\n%d %d\n255\n'; head -c %d /dev/zero; done >/dev/fd/${a#pipe:};;
+	esac
+done`, calls, bad, c.width, c.width/2, 3*c.width*c.width/2),
+		}
+		for name, text := range scripts {
+			if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range []string{"a.mp4", "b.mp4", "c.mp4", "d.mp4", "e.mp4"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("content"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		ds, err := video.Open(t.Context(), dir, video.ClipsAtRegularIndices(1, 2), video.NoClasses())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(5), loader.Skip(1))
+		n := 0
+		for batch, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += batch.Len()
+		}
+		failures := l.Stats().Failures
+		if want := 5 - min(1, len(c.failures)); n != want || len(failures) != 5-want || len(failures) > 0 && !strings.Contains(failures[0].Error(), c.failures) {
+			t.Errorf("%s: %d clips, want %d; failures %v", name, n, want, failures)
+		}
+		if got := numbers(calls); got != c.processes {
+			t.Errorf("%s: %d processes, want %d", name, got, c.processes)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func Index(path string) Option { return Option{func(c *config) { c.index = path 
 // NoClasses takes all videos, at any depth, and no labels, as [dataset.NoClasses].
 func NoClasses() Option { return Option{func(c *config) { c.flat = true }} }
 
-// Timeout is how long ffmpeg may take for a clip (or for each 512 runs of frames of a long one), and ffprobe for a video. The default is 10 minutes. A
+// Timeout is how long ffmpeg may take for a clip (or for each 512 runs of frames of a long one), or for all that share a process, and ffprobe for a video. The default is 10 minutes. A
 // program that takes longer is killed, and is an error of the sample.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
@@ -83,8 +83,10 @@ var extensions = []string{".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg
 // the class. Frames are in RGB as ffmpeg's scaler makes them with sws_flags=bicubic, of the size in which they are stored: not turned as the file
 // may ask for.
 //
-// Each clip is an ffmpeg process, which begins at the last frame before the clip from which a decoder can begin, and gives those frames whose times
-// are the clip's. It uses one thread, opens the one local file alone, and has ended when the sample is there, or its error.
+// Clips are decoded by ffmpeg processes. Each begins at the last frame before the clip from which a decoder can begin, and gives those frames whose times
+// are the clip's. It opens the local file alone, and has ended when the sample is there, or its error. The clips of a batch share a process, up to 16 of at most
+// 16 MiB each, because its start takes longer than a short clip; if it fails, each of them has its own, and only what fails there is an error. On Windows, and where
+// [dataset.At] is used, each clip has its own at once.
 func Open(ctx context.Context, root string, s Sampling, options ...Option) (*Dataset, error) {
 	c := config{timeout: ffmpeg.DefaultLimit}
 	for _, o := range options {
@@ -293,13 +295,17 @@ func (d *Dataset) pick(v, k int, random func() *rand.Rand, frames []int) ([]int,
 	return d.sampling.pick(&d.lines[v], k, random, frames)
 }
 
-// Open makes a Reader. It runs at most one ffmpeg at a time.
+// Open makes a Reader, which is a [dataset.BatchReader] of videos. It runs at most one ffmpeg at a time.
 func (d *Dataset) Open() (dataset.Reader, error) {
 	f, err := d.source.open()
 	if err != nil {
 		return nil, fmt.Errorf("video: %w", err)
 	}
-	return &reader{Dataset: d, from: f}, nil
+	r := reader{Dataset: d, from: f}
+	if from, ok := f.(*decoding); ok && videofile.Together > 1 {
+		return &batchReader{reader: r, from: from}, nil
+	}
+	return &r, nil
 }
 
 type reader struct {
@@ -327,9 +333,12 @@ func (r *reader) place(ctx context.Context, v, k int, dst dataset.Slot) (err err
 	if r.frames, err = r.pick(v, k, dst.Rand, r.frames[:0]); err != nil {
 		return err
 	}
-	if err := r.from.read(ctx, v, r.frames, dst); err != nil {
-		return err
-	}
+	r.tell(v, dst)
+	return r.from.read(ctx, v, r.frames, dst)
+}
+
+// tell places what is known of the clip without its frames.
+func (r *reader) tell(v int, dst dataset.Slot) {
 	f := 1
 	if line := &r.lines[v]; line.seconds != nil {
 		for j, at := range r.frames {
@@ -340,7 +349,6 @@ func (r *reader) place(ctx context.Context, v, k int, dst dataset.Slot) (err err
 	if r.labels != nil {
 		dataset.Set(dst, f, int64(r.labels[v]))
 	}
-	return nil
 }
 
 // Close ends the Reader.
@@ -362,24 +370,86 @@ type decoding struct {
 func (d *decoding) read(ctx context.Context, k int, of []int, dst dataset.Slot) error {
 	dst.Stage(dataset.StageDecode)
 	v := d.videos[k]
-	d.distinct.Set(of)
-	head := v.Head()
-	n := len(head) + v.Pixels()
-	for range d.distinct.Numbers {
-		d.distinct.Add(int64(n))
-	}
+	n := begin(&d.distinct, v, of)
 	var room []byte
-	return d.in.Decode(ctx, v, d.distinct.Numbers, func(k int) (_ []byte, err error) {
+	return d.in.Decode(ctx, videofile.Clip{File: v, Frames: d.distinct.Numbers, To: func(k int) (_ []byte, err error) {
 		if room == nil {
 			if room, err = d.distinct.Begin(dst.Cell(0).Grow); err != nil {
 				return nil, err
 			}
 		}
-		return room[k*n+copy(room[k*n:], head):], nil
-	})
+		return frame(room, v, n, k), nil
+	}})
 }
 
 func (d *decoding) close() error { return nil }
+
+// begin begins with a clip of frames of v. A frame has n bytes, with its head.
+func begin(to *files.Distinct, v *videofile.File, of []int) (n int) {
+	to.Set(of)
+	n = len(v.Head()) + v.Pixels()
+	for range to.Numbers {
+		to.Add(int64(n))
+	}
+	return n
+}
+
+// frame is where the pixels of frame k go, after its head.
+func frame(room []byte, v *videofile.File, n, k int) []byte {
+	return room[k*n+copy(room[k*n:], v.Head()):]
+}
+
+// A batchReader decodes several clips by one process.
+type batchReader struct {
+	reader
+	from  *decoding
+	clips []videofile.Clip
+}
+
+// most is how many bytes the frames of a clip have, of those that are decoded together: they are all in memory at once.
+const most = 16 << 20
+
+// PlaceBatch places clips. An error does not say which cannot be placed, and may be that they cannot be placed together.
+func (r *batchReader) PlaceBatch(ctx context.Context, indices []int, dst dataset.Slots) error {
+	if len(indices) == 1 {
+		return r.Place(ctx, indices[0], dst.At(0))
+	}
+	r.clips = r.clips[:0]
+	for k, i := range indices {
+		if err := r.add(i, dst.At(k)); err != nil {
+			return err
+		}
+		if len(r.clips) == videofile.Together || k == len(indices)-1 {
+			dst.At(k).Stage(dataset.StageDecode)
+			if err := r.from.in.DecodeTogether(ctx, r.clips); err != nil {
+				return fmt.Errorf("video: %w", err)
+			}
+			r.clips = r.clips[:0]
+		}
+	}
+	return nil
+}
+
+// add adds clip i to those that are decoded together.
+func (r *batchReader) add(i int, dst dataset.Slot) (err error) {
+	if err := dataset.CheckIndex(i, r.Len()); err != nil {
+		return err
+	}
+	n, k := r.at(i)
+	if r.frames, err = r.pick(n, k, dst.Rand, r.frames[:0]); err != nil {
+		return err
+	}
+	r.tell(n, dst)
+	v, distinct := r.from.videos[n], &r.from.distinct
+	size := begin(distinct, v, r.frames)
+	if len(distinct.Numbers) > most/size {
+		return fmt.Errorf("video: %s: the frames of clip %d have more than %d bytes", r.names[n], k, most)
+	}
+	room, err := distinct.Begin(dst.Cell(0).Grow)
+	to := func(k int) ([]byte, error) { return frame(room, v, size, k), nil }
+	r.clips = append(r.clips, videofile.Clip{File: v, Frames: slices.Clone(distinct.Numbers), To: to})
+	return err
+}
 
 // folders read files of frames.
 type folders struct {

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -162,6 +163,29 @@ func TestFramesAreThoseOfAWholeDecode(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestClipsOfABatchAreWhatTheyAreAlone: also if they are more than one process decodes, and of different sizes, rates and codecs.
+func TestClipsOfABatchAreWhatTheyAreAlone(t *testing.T) {
+	ffmpeg(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("a process has one output there")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"b frames.mp4", "open gop.mkv", "varying.mkv", "four.mp4"} {
+		encode(t, filepath.Join(dir, name), kinds[name][0], kinds[name][1:]...)
+	}
+	encode(t, filepath.Join(dir, "large.mkv"), "testsrc2=s=130x98:r=10:d=3", "-c:v", "mpeg4", "-g", "9")
+	for _, s := range []video.Sampling{
+		video.ClipsAtRandomIndices(2, 4, video.NumIndicesBetweenFrames(3)),
+		video.ClipsAtRegularTimestamps(1, 2, video.SecondsBetweenFrames(0.21)),
+	} {
+		ds, err := video.Open(t.Context(), dir, s, video.NoClasses())
+		if err != nil {
+			t.Fatal(err)
+		}
+		datatest.PlacesTogether(t, ds)
 	}
 }
 

@@ -158,6 +158,38 @@ func PlacesWithoutAllocation(t *testing.T, ds dataset.Dataset) {
 	}
 }
 
+// PlacesTogether reports an error unless the Reader places all samples by one call as it does one by one, in another order and twice.
+func PlacesTogether(t *testing.T, ds dataset.Dataset) {
+	t.Helper()
+	r, one := Open(t, ds), dataset.NewSlot(ds.Spec()...)
+	batch, ok := r.(dataset.BatchReader)
+	if !ok {
+		t.Fatalf("%T is no BatchReader", r)
+	}
+	n := ds.Len()
+	for _, step := range []int{n - 1, n + 1} { // backwards and forwards
+		indices, rows := make([]int, 2*n), NewSlots(2*n, ds.Spec())
+		for k := range indices {
+			indices[k] = (k + 1) * step % n
+			Reset(rows[k], 1, step, k)
+		}
+		if err := batch.PlaceBatch(t.Context(), indices, rows); err != nil {
+			t.Fatal(err)
+		}
+		for k, i := range indices {
+			Reset(one, 1, step, k)
+			if err := r.Place(t.Context(), i, one); err != nil {
+				t.Fatalf("sample %d: %v", i, err)
+			}
+			for f, field := range ds.Spec() {
+				if !bytes.Equal(rows[k].Cell(f).Bytes(), one.Cell(f).Bytes()) {
+					t.Errorf("sample %d, field %s: placed with others it is not what it is alone", i, field.Name)
+				}
+			}
+		}
+	}
+}
+
 // RefusesOtherIndices reports an error if an index out of range is accepted.
 func RefusesOtherIndices(t *testing.T, ds dataset.Dataset) {
 	t.Helper()

@@ -2,6 +2,7 @@
 package ffmpeg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -41,9 +43,18 @@ func Input(file, formats string) []string {
 	return []string{"-protocol_whitelist", "file,pipe", "-format_whitelist", formats, "-i", "file:" + file}
 }
 
-// Run starts the program and calls use with its output, which use reads to the end. It returns when the program has ended. Input is what the
-// program reads as [Source.Path], or nil.
-func (p Program) Run(ctx context.Context, input *Source, args []string, use func(out io.Reader) error) error {
+// Pipe is how args name output k of [Program.Run].
+func Pipe(k int) string {
+	if k == 0 {
+		return "pipe:1"
+	}
+	return fmt.Sprintf("pipe:%d", 2+k) // 2 is what the program says
+}
+
+// Run starts the program and calls each of uses with the output of its number, which it reads to the end. There are 1 to [Outputs], which the program may
+// write in any order, so they are called at once. It returns when they and the program have ended. Input is what the program reads as [Source.Path],
+// or nil.
+func (p Program) Run(ctx context.Context, input *Source, args []string, uses ...func(out io.Reader) error) error {
 	limited, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, p.path, args...)
@@ -54,41 +65,89 @@ func (p Program) Run(ctx context.Context, input *Source, args []string, use func
 	}
 	var said tail
 	cmd.Stderr = &said
-	out, err := cmd.StdoutPipe()
+	outs, err := start(cmd, len(uses))
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.Name, err)
-	}
-	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	closed := make(chan struct{})
 	stop := context.AfterFunc(limited, func() { // ends a read of what a process that is no longer there has left open
-		out.Close()
+		outs.close()
 		close(closed)
 	})
-	err = use(out)
+	wrong, err := outs.use(limited, cancel, uses)
 	if !stop() {
 		<-closed
 	}
-	late := limited.Err() != nil
-	wrong := err != nil && !late && !errors.Is(err, io.ErrUnexpectedEOF)
-	if wrong {
-		cancel()
-	}
 	ended := cmd.Wait()
+	outs.close()
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", p.Name, ctx.Err())
-	case late, !wrong && limited.Err() != nil:
-		return fmt.Errorf("%s: it has not ended within %v%s", p.Name, p.limit, p.see)
 	case wrong:
 		return fmt.Errorf("%s: %w", p.Name, err)
+	case limited.Err() != nil:
+		return fmt.Errorf("%s: it has not ended within %v%s", p.Name, p.limit, p.see)
 	case ended != nil:
 		return fmt.Errorf("%s: %w%s", p.Name, ended, &said)
 	case err != nil:
 		return fmt.Errorf("%s: %w%s", p.Name, err, &said)
 	}
 	return nil
+}
+
+// outputs are the ends of pipes from which the outputs of a program are read.
+type outputs []*os.File
+
+// start starts a program with n outputs.
+func start(cmd *exec.Cmd, n int) (outs outputs, err error) {
+	var ends outputs // of the program
+	defer func() {
+		ends.close()
+		if err != nil {
+			outs.close()
+		}
+	}()
+	for range n {
+		out, end, err := os.Pipe()
+		if err != nil {
+			return outs, err
+		}
+		outs, ends = append(outs, out), append(ends, end)
+	}
+	cmd.Stdout, cmd.ExtraFiles = ends[0], ends[1:]
+	return outs, cmd.Start()
+}
+
+func (o outputs) close() {
+	for _, f := range o {
+		f.Close()
+	}
+}
+
+// use calls uses. It reports the first error that does not follow from another one or from the end of ctx, and whether it is more than that of an output that
+// has ended too early. Such an error ends the program, and so the other outputs, by cancel.
+func (o outputs) use(ctx context.Context, cancel func(), uses []func(out io.Reader) error) (wrong bool, first error) {
+	var mu sync.Mutex
+	use := func(k int) {
+		err := uses[k](o[k])
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err == nil || wrong || ctx.Err() != nil:
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			first = cmp.Or(first, err)
+		default:
+			wrong, first = true, err
+			cancel()
+		}
+	}
+	var others sync.WaitGroup
+	for k := range uses[1:] {
+		others.Go(func() { use(k + 1) })
+	}
+	use(0)
+	others.Wait()
+	return wrong, first
 }
 
 // A tail is the end of what a program says.

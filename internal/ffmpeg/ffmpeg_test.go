@@ -45,6 +45,35 @@ func TestOnlyALimitThatAnOptionChangesNamesIt(t *testing.T) {
 	}
 }
 
+// TestOutputsAreReadAtOnce: a program may write them in any order, and an error in reading one ends the others.
+func TestOutputsAreReadAtOnce(t *testing.T) {
+	sh, err := Find("sh", DefaultLimit)
+	if err != nil || Outputs == 1 {
+		t.Skip("a program has one output here, or there is no sh")
+	}
+	var got [3]int
+	var uses []func(io.Reader) error
+	for k := range got {
+		uses = append(uses, func(out io.Reader) error { n, err := io.Copy(io.Discard, out); got[k] = int(n); return err })
+	}
+	script := "for n in 3 4 1 4 3; do head -c 200000 /dev/zero >&$n; done"
+	if err := sh.Run(t.Context(), nil, []string{"-c", script}, uses...); err != nil || got != [3]int{200000, 400000, 400000} || Pipe(0) != "pipe:1" || Pipe(2) != "pipe:4" {
+		t.Errorf("%d bytes are read: %v", got, err)
+	}
+	wrong := errors.New("not this")
+	uses[1] = func(io.Reader) error { return wrong }
+	if err := sh.Run(t.Context(), nil, []string{"-c", "cat /dev/zero & cat /dev/zero >&4"}, uses...); !errors.Is(err, wrong) || err.Error() != "sh: not this" {
+		t.Errorf("error %v, want %v", err, wrong)
+	}
+	uses[1] = func(io.Reader) error { return io.ErrUnexpectedEOF }
+	if err := sh.Run(t.Context(), nil, []string{"-c", "echo why >&2; exit 2"}, uses...); err == nil || err.Error() != "sh: exit status 2: why" {
+		t.Errorf("error %v, want that of the program", err)
+	}
+	if err := sh.Run(t.Context(), nil, []string{"-c", "exit 0"}, uses...); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error %v, want %v", err, io.ErrUnexpectedEOF)
+	}
+}
+
 // TestASourceIsTheFileOrACopyThatGoes: a program finds the same bytes at its path, and nothing is left.
 func TestASourceIsTheFileOrACopyThatGoes(t *testing.T) {
 	cat, err := Find("cat", DefaultLimit)

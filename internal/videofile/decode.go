@@ -57,18 +57,22 @@ func (v *File) Pixels() int { return 3 * v.Width * v.Height }
 // mostRuns bounds the runs of frames that one process selects: they are in its arguments, of which Windows takes 32,767 characters.
 const mostRuns = 512
 
-// Decode decodes frames, which are numbers in the order of time, each once, one after the other. To says where the pixels of frames[k] go, when they are
-// there and have the size that the index says. It may be called again for a frame. A file that has changed since the index was made is an error.
-func (d *Folder) Decode(ctx context.Context, v *File, frames []int, to func(k int) ([]byte, error)) error {
-	file := d.path(v.Name)
-	if info, err := os.Stat(file); err != nil {
-		return files.Cause(err)
-	} else if info.Size() != v.Size || info.ModTime().UnixNano() != v.Time {
-		return fmt.Errorf("the file has changed: %w", fs.ErrInvalid)
+// A Clip is what is decoded of a file.
+type Clip struct {
+	File   *File
+	Frames []int // numbers in the order of time, each once
+	// To says where the pixels of Frames[k] go, when they are there and have the size that the index says. It may be called again for a frame.
+	To func(k int) ([]byte, error)
+}
+
+// Decode decodes the frames of a clip, one after the other. A file that has changed since the index was made is an error.
+func (d *Folder) Decode(ctx context.Context, c Clip) error {
+	if err := d.check(c.File); err != nil {
+		return err
 	}
 	begun := 0
-	for runs := range slices.Chunk(runsOf(frames), mostRuns) {
-		err := d.decodeRuns(ctx, file, v, runs, func(k int) ([]byte, error) { return to(begun + k) })
+	for runs := range slices.Chunk(runsOf(c.Frames), mostRuns) {
+		err := d.decodeRuns(ctx, c.File, runs, func(k int) ([]byte, error) { return c.To(begun + k) })
 		if err != nil {
 			return err
 		}
@@ -77,13 +81,51 @@ func (d *Folder) Decode(ctx context.Context, v *File, frames []int, to func(k in
 	return nil
 }
 
+// Together is how many clips [Folder.DecodeTogether] takes. If it is 1, there is no such thing.
+const Together = ffmpeg.Outputs
+
+// DecodeTogether decodes clips by one process, whose start takes longer than most clips do. To is called by several goroutines. An error does not
+// say which of the clips cannot be decoded. Some that [Folder.Decode] decodes fail here: those that need several processes, or a second one because the
+// file is not as its own table says.
+func (d *Folder) DecodeTogether(ctx context.Context, clips []Clip) error {
+	args := slices.Clone(general)
+	var output []string
+	var uses []func(io.Reader) error
+	for k, c := range clips {
+		if err := d.check(c.File); err != nil {
+			return err
+		}
+		runs := runsOf(c.Frames)
+		if len(runs) > mostRuns/Together {
+			return fmt.Errorf("%d runs of frames, more than %d", len(runs), mostRuns/Together)
+		}
+		begin, sought := c.File.key(c.File.Pts[runs[0].first])
+		args = append(args, d.input(c.File, begin, sought)...)
+		output = append(output, c.File.output(k, runs)...)
+		uses = append(uses, func(out io.Reader) error {
+			return c.File.read(out, len(c.Frames), c.To)
+		})
+	}
+	return d.decoding.Run(ctx, nil, append(args, output...), uses...)
+}
+
+// check compares the file with what it was when the index was made.
+func (d *Folder) check(v *File) error {
+	if info, err := os.Stat(d.path(v.Name)); err != nil {
+		return files.Cause(err)
+	} else if info.Size() != v.Size || info.ModTime().UnixNano() != v.Time {
+		return fmt.Errorf("the file has changed: %w", fs.ErrInvalid)
+	}
+	return nil
+}
+
 // decodeRuns decodes runs of frames by one process.
-func (d *Folder) decodeRuns(ctx context.Context, file string, v *File, runs []run, to func(k int) ([]byte, error)) error {
+func (d *Folder) decodeRuns(ctx context.Context, v *File, runs []run, to func(k int) ([]byte, error)) error {
 	begin, sought := v.key(v.Pts[runs[0].first])
-	err := d.decodeFrom(ctx, file, v, runs, to, begin, sought)
+	err := d.decodeFrom(ctx, v, runs, to, begin, sought)
 	if errors.Is(err, errFew) && sought {
 		// The container's table is not what its packets are: without it, all frames are there.
-		err = d.decodeFrom(ctx, file, v, runs, to, 0, false)
+		err = d.decodeFrom(ctx, v, runs, to, 0, false)
 	}
 	return err
 }
@@ -125,44 +167,60 @@ func (v *File) key(pts int64) (at int64, later bool) {
 
 var errFew = errors.New("the file has fewer frames than packets say, or at other times")
 
-func (d *Folder) decodeFrom(ctx context.Context, file string, v *File, runs []run, to func(k int) ([]byte, error), begin int64, sought bool) error {
-	args := []string{"-nostdin", "-hide_banner", "-v", "error", "-threads", "1", "-filter_threads", "1", "-copyts", "-noaccurate_seek", "-noautorotate"}
+func (d *Folder) decodeFrom(ctx context.Context, v *File, runs []run, to func(k int) ([]byte, error), begin int64, sought bool) error {
+	args := slices.Concat(general, d.input(v, begin, sought), v.output(0, runs))
+	return d.decoding.Run(ctx, nil, args, func(out io.Reader) error { return v.read(out, length(runs), to) })
+}
+
+// general are the options of ffmpeg for all files.
+var general = []string{"-nostdin", "-hide_banner", "-v", "error", "-filter_threads", "1", "-copyts"}
+
+// input are the options for a file, from a key frame on if that is sought.
+func (d *Folder) input(v *File, begin int64, sought bool) []string {
+	args := []string{"-threads", "1", "-noaccurate_seek", "-noautorotate"}
 	if sought {
 		args = append(args, "-seek_timestamp", "1", "-ss", strconv.FormatFloat(float64(begin)*float64(v.Num)/float64(v.Den), 'f', 6, 64))
 	}
-	frames := length(runs)
-	args = append(args, ffmpeg.Input(file, formats)...)
-	args = append(args, "-map", "0:V:0", "-vf", "select='"+v.within(runs)+"'", "-frames:v", strconv.Itoa(frames),
-		"-fps_mode", "passthrough", "-sws_flags", "bicubic", "-pix_fmt", "rgb24", "-c:v", "ppm", "-f", "image2pipe", "pipe:1")
-	return d.decoding.Run(ctx, nil, args, func(out io.Reader) error {
-		head := []byte(v.Head())
-		begins := make([]byte, len(head))
-		for k := range frames {
-			if got, err := io.ReadFull(out, begins); got == 0 && err == io.EOF {
-				return fmt.Errorf("%w: %d of %d: %w", errFew, k, frames, io.ErrUnexpectedEOF)
-			} else if err != nil {
-				return err
-			}
-			if !bytes.Equal(begins, head) {
-				return fmt.Errorf("a frame begins with %q, want %q: all frames have the size that the file says", begins, head)
-			}
-			pixels, err := to(k)
-			if err != nil {
-				return err
-			}
-			if _, err := io.ReadFull(out, pixels[:v.Pixels()]); err == io.EOF {
-				return io.ErrUnexpectedEOF
-			} else if err != nil {
-				return err
-			}
-		}
-		if n, err := out.Read(make([]byte, 1)); n > 0 {
-			return fmt.Errorf("more than %d frames", frames)
-		} else if err != io.EOF {
+	return append(args, ffmpeg.Input(d.path(v.Name), formats)...)
+}
+
+// output are the options for the frames of runs of file k, as output k. The decoder ends at the frame after them: with several outputs, -frames:v ends only
+// what is written.
+func (v *File) output(k int, runs []run) []string {
+	trim := fmt.Sprintf("trim=end_pts=%d,select='%s'", v.Pts[runs[len(runs)-1].last]+1, v.within(runs))
+	return []string{"-map", strconv.Itoa(k) + ":V:0", "-vf", trim, "-frames:v", strconv.Itoa(length(runs)),
+		"-fps_mode", "passthrough", "-sws_flags", "bicubic", "-pix_fmt", "rgb24", "-c:v", "ppm", "-f", "image2pipe", ffmpeg.Pipe(k)}
+}
+
+// read reads an output of so many frames.
+func (v *File) read(out io.Reader, frames int, to func(k int) ([]byte, error)) error {
+	head := []byte(v.Head())
+	begins := make([]byte, len(head))
+	for k := range frames {
+		if got, err := io.ReadFull(out, begins); got == 0 && err == io.EOF {
+			return fmt.Errorf("%w: %d of %d: %w", errFew, k, frames, io.ErrUnexpectedEOF)
+		} else if err != nil {
 			return err
 		}
-		return nil
-	})
+		if !bytes.Equal(begins, head) {
+			return fmt.Errorf("a frame begins with %q, want %q: all frames have the size that the file says", begins, head)
+		}
+		pixels, err := to(k)
+		if err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(out, pixels[:v.Pixels()]); err == io.EOF {
+			return io.ErrUnexpectedEOF
+		} else if err != nil {
+			return err
+		}
+	}
+	if n, err := out.Read(make([]byte, 1)); n > 0 {
+		return fmt.Errorf("more than %d frames", frames)
+	} else if err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // within is the expression for runs of frames. A sum of many is halved: ffmpeg takes 100 in a row, and computes it for each frame that it decodes.

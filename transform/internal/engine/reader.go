@@ -154,6 +154,11 @@ func (r *Reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := r.Read(ctx, i, dst); err != nil {
 		return err
 	}
+	return r.place(ctx, dst)
+}
+
+// place places the sample that has been read.
+func (r *Reader) place(ctx context.Context, dst dataset.Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -391,13 +391,17 @@ func (d *Dataset) at(i int) int { return sort.SearchInts(d.ends, i+1) }
 // Foresee begins to fetch the rows of samples before they are read. Of videos nothing is fetched, because ffmpeg reads local files.
 func (d *Dataset) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(d.rows, f) }
 
-// Open makes a Reader. It runs at most one ffmpeg at a time.
+// Open makes a Reader, which is a [dataset.BatchReader] if there are videos. It runs at most one ffmpeg at a time.
 func (d *Dataset) Open() (dataset.Reader, error) {
 	rows, err := d.rows.Open()
 	if err != nil {
 		return nil, fmt.Errorf("lerobot: %w", err)
 	}
-	return &reader{Dataset: d, rows: rows}, nil
+	r := &reader{Dataset: d, rows: rows}
+	if d.videos != nil && videofile.Together > 1 {
+		return &batchReader{r}, nil
+	}
+	return r, nil
 }
 
 // A reader has the rows that a sample needs in slots of its own.
@@ -408,6 +412,16 @@ type reader struct {
 	slots    []dataset.Slot // of each
 	wanted   []int          // the frames of a field, or the samples that have its images
 	distinct files.Distinct // of wanted
+	views    []view         // of samples of which the rest has been placed
+}
+
+// A view is what is decoded for a field of a sample: frames of a camera, (times, height, width, 3).
+type view struct {
+	field int
+	clip  videofile.Clip
+	dst   []uint8
+	of    []int // for every time, which of clip.Frames it has
+	first []int // for each of these the time at which it is decoded
 }
 
 // Place places frame i.
@@ -418,12 +432,52 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := dataset.CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
+	r.views = r.views[:0]
 	if err := r.place(ctx, i, r.at(i), dst); err != nil {
 		return fmt.Errorf("lerobot: %w", err)
+	}
+	for _, v := range r.views {
+		dst.Stage(dataset.StageDecode)
+		if err := r.videos.Decode(ctx, v.clip); err != nil {
+			return fmt.Errorf("lerobot: %s: %s: %w", r.spec[v.field].Name, v.clip.File.Name, err)
+		}
+		v.repeat()
 	}
 	return nil
 }
 
+// A batchReader decodes the videos of several samples by one process.
+type batchReader struct{ *reader }
+
+// PlaceBatch places frames. An error of a video does not say of which, and may be that they cannot be decoded together.
+func (r *batchReader) PlaceBatch(ctx context.Context, indices []int, dst dataset.Slots) error {
+	r.views = r.views[:0]
+	for k, i := range indices {
+		if err := dataset.CheckIndex(i, r.Len()); err != nil {
+			return err
+		}
+		if err := r.place(ctx, i, r.at(i), dst.At(k)); err != nil {
+			return fmt.Errorf("lerobot: %w", err)
+		}
+	}
+	var clips []videofile.Clip
+	for views := range slices.Chunk(r.views, videofile.Together) {
+		dst.At(0).Stage(dataset.StageDecode)
+		clips = clips[:0]
+		for _, v := range views {
+			clips = append(clips, v.clip)
+		}
+		if err := r.videos.DecodeTogether(ctx, clips); err != nil {
+			return fmt.Errorf("lerobot: %w", err)
+		}
+		for _, v := range views {
+			v.repeat()
+		}
+	}
+	return nil
+}
+
+// place places what is not in videos, and adds to the views what is.
 func (r *reader) place(ctx context.Context, i, k int, dst dataset.Slot) error {
 	dst.Stage(dataset.StageRead)
 	if err := r.read(ctx, i, k); err != nil {
@@ -436,10 +490,12 @@ func (r *reader) place(ctx context.Context, i, k int, dst dataset.Slot) error {
 		}
 		switch {
 		case made.camera >= 0:
-			dst.Stage(dataset.StageDecode)
-			if err := r.decode(ctx, i, k, made.camera, deltas, dataset.Row[uint8](dst, f)); err != nil {
+			v, err := r.view(i, k, made.camera, deltas, dataset.Row[uint8](dst, f))
+			if err != nil {
 				return fmt.Errorf("%s: %w", r.spec[f].Name, err)
 			}
+			v.field = f
+			r.views = append(r.views, v)
 		case made.column < 0:
 			pads := dataset.Row[bool](dst, f)
 			for t, delta := range deltas {
@@ -520,11 +576,11 @@ func (r *reader) bundle(i, k int, made field, dst dataset.Cell) error {
 	return nil
 }
 
-// decode places frames of a camera: (times, height, width, 3).
-func (r *reader) decode(ctx context.Context, i, k, camera int, deltas []int, dst []uint8) error {
+// view is what a camera shows around sample i, of episode k.
+func (r *reader) view(i, k, camera int, deltas []int, dst []uint8) (view, error) {
 	c := r.episodes[k].clips[camera]
 	if err := r.wrong[c.file]; err != nil {
-		return err
+		return view{}, err
 	}
 	v := r.files[c.file]
 	r.wanted = r.wanted[:0]
@@ -532,26 +588,28 @@ func (r *reader) decode(ctx context.Context, i, k, camera int, deltas []int, dst
 		at := c.from + dataset.Row[float64](r.slot(i+delta, k), atTimestamp)[0]
 		frame := v.Nearest(at)
 		if off := math.Abs(v.Seconds(frame) - at); !(off <= r.tolerance) {
-			return fmt.Errorf("%s: no frame is shown at %v s, and the nearest at %v s: see Tolerance", v.Name, at, v.Seconds(frame))
+			return view{}, fmt.Errorf("%s: no frame is shown at %v s, and the nearest at %v s: see Tolerance", v.Name, at, v.Seconds(frame))
 		}
 		r.wanted = append(r.wanted, frame)
 	}
 	r.distinct.Set(r.wanted)
-	first := make([]int, len(r.distinct.Numbers)) // where each is in dst, for the first time
+	first := make([]int, len(r.distinct.Numbers))
 	for t, f := range slices.Backward(r.distinct.Of) {
 		first[f] = t
 	}
-	pixels := v.Pixels()
-	err := r.videos.Decode(ctx, v, r.distinct.Numbers, func(f int) ([]byte, error) { return dst[first[f]*pixels:][:pixels], nil })
-	if err != nil {
-		return fmt.Errorf("%s: %w", v.Name, err)
-	}
-	for t, f := range r.distinct.Of {
-		if t != first[f] {
-			copy(dst[t*pixels:][:pixels], dst[first[f]*pixels:])
+	to := func(f int) ([]byte, error) { return dst[first[f]*v.Pixels():][:v.Pixels()], nil }
+	clip := videofile.Clip{File: v, Frames: slices.Clone(r.distinct.Numbers), To: to}
+	return view{clip: clip, dst: dst, of: slices.Clone(r.distinct.Of), first: first}, nil
+}
+
+// repeat copies what has been decoded to the other times that have the same frame.
+func (v *view) repeat() {
+	pixels := v.clip.File.Pixels()
+	for t, f := range v.of {
+		if t != v.first[f] {
+			copy(v.dst[t*pixels:][:pixels], v.dst[v.first[f]*pixels:])
 		}
 	}
-	return nil
 }
 
 // Close ends the Reader.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -235,6 +236,16 @@ func TestFramesOfADeltaAreThoseOfTheirSamples(t *testing.T) {
 		}
 		begin = end
 	}
+}
+
+// TestItemsOfABatchAreWhatTheyAreAlone: their videos are decoded by one process.
+func TestItemsOfABatchAreWhatTheyAreAlone(t *testing.T) {
+	ffmpeg(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("a process has one output there")
+	}
+	ds := open(t, "testdata/robot", lerobot.Episodes(1), lerobot.DeltaTimestamps("observation.images.top", -0.1, 0, 0, 0.1))
+	datatest.PlacesTogether(t, ds)
 }
 
 // TestLoadersGiveTheSameItems has 1 and 3 workers, of which each runs an ffmpeg, and resumes.

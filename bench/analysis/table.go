@@ -185,12 +185,12 @@ type Subject struct {
 	Span            string  // of a profile
 	ConsumerSeconds float64 // for a batch
 	Simulated       string
-	Machine         result.Machine // CPU, instructions and processors, and the GPU where Device is one
+	Machine         result.Machine // CPU, family, instructions and processors, and the GPU where Device is one
 }
 
 func subjectOf(r result.Record) Subject {
 	c := r.Config
-	m := result.Machine{CPU: strings.Join(strings.Fields(r.Machine.CPU), " "), Instructions: r.Machine.Instructions, Processors: r.Machine.Processors}
+	m := result.Machine{CPU: strings.Join(strings.Fields(r.Machine.CPU), " "), Family: r.Machine.Family, Instructions: r.Machine.Instructions, Processors: r.Machine.Processors}
 	if c.Device != "" && c.Device != "cpu" {
 		m.GPU = r.Machine.GPU
 	}

@@ -106,9 +106,12 @@ type Machine struct {
 	GPU          string `json:"gpu,omitempty"`
 }
 
-// String returns one line such as "AMD EPYC with AVX2, 2 processors, 24 GiB, linux 6.18, NVIDIA H200".
+// String returns one line such as "AMD EPYC (AuthenticAMD 25, model 17, stepping 1) with AVX2, 2 processors, 24 GiB, linux 6.18, NVIDIA H200".
 func (m Machine) String() string {
 	s := m.CPU
+	if m.Family != "" {
+		s += " (" + m.Family + ")"
+	}
 	if m.Instructions != "" {
 		s += " with " + m.Instructions
 	}

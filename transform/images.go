@@ -119,5 +119,5 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.task.OpenTogether(inner), nil
+	return x.task.Open(inner), nil
 }

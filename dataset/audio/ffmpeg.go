@@ -116,9 +116,8 @@ func (p *process) decodeSmall(ctx context.Context, source *ffmpeg.Source) error 
 // openLarge reads the packets of a file.
 func (p *process) openLarge(ctx context.Context, source *ffmpeg.Source) error {
 	var found packets
-	args := append([]string{"-hide_banner", "-v", "error", "-select_streams", "a:0", "-show_entries",
-		"packet=duration:packet_side_data=skip_samples,discard_padding:stream=codec_name,sample_rate,channels,time_base", "-of", "compact"},
-		ffmpeg.Input(source.Path(), demuxers)...)
+	const entries = "packet=duration:packet_side_data=skip_samples,discard_padding:stream=codec_name,sample_rate,channels,time_base"
+	args := ffmpeg.Probe("a:0", entries, source.Path(), demuxers)
 	err := p.probe.Run(ctx, source, args, func(out io.Reader) error { return found.read(out, p.size) })
 	if err != nil {
 		return err

@@ -65,8 +65,8 @@ func Index(path string) Option { return Option{func(c *config) { c.index = path 
 // NoClasses takes all videos, at any depth, and no labels, as [dataset.NoClasses].
 func NoClasses() Option { return Option{func(c *config) { c.flat = true }} }
 
-// Timeout is how long ffmpeg may take for a clip (or for each 512 runs of frames of a long one), or for all that share a process, and ffprobe for a video. The default is 10 minutes. A
-// program that takes longer is killed, and is an error of the sample.
+// Timeout is how long ffmpeg may take for a clip (or for each 512 runs of frames of a long one), or for all clips that share a process, and ffprobe for a
+// video. The default is 10 minutes. A program that takes longer is killed, and is an error of the sample.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
 // extensions are those of containers that ffmpeg may open here.
@@ -83,10 +83,11 @@ var extensions = []string{".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg
 // the class. Frames are in RGB as ffmpeg's scaler makes them with sws_flags=bicubic, of the size in which they are stored: not turned as the file
 // may ask for.
 //
-// Clips are decoded by ffmpeg processes. Each begins at the last frame before the clip from which a decoder can begin, and gives those frames whose times
-// are the clip's. It opens the local file alone, and has ended when the sample is there, or its error. The clips of a batch share a process, up to 16 of at most
-// 16 MiB each, because its start takes longer than a short clip; if it fails, each of them has its own, and only what fails there is an error. On Windows, and where
-// [dataset.At] is used, each clip has its own at once.
+// An ffmpeg process decodes a clip. It begins at the last frame before the clip from which a decoder can begin, and gives those frames whose times are
+// the clip's. It uses one thread, opens local files alone, and has ended when the sample is there, or its error.
+//
+// Clips that a worker places together share a process, because its start takes longer than a short clip: up to 16, of at most 16 MiB each. If it fails, each of
+// them has its own, and only what fails there is an error. On Windows each has its own at once.
 func Open(ctx context.Context, root string, s Sampling, options ...Option) (*Dataset, error) {
 	c := config{timeout: ffmpeg.DefaultLimit}
 	for _, o := range options {
@@ -302,8 +303,8 @@ func (d *Dataset) Open() (dataset.Reader, error) {
 		return nil, fmt.Errorf("video: %w", err)
 	}
 	r := reader{Dataset: d, from: f}
-	if from, ok := f.(*decoding); ok && videofile.Together > 1 {
-		return &batchReader{reader: r, from: from}, nil
+	if videos, ok := f.(*decoding); ok && videofile.Together > 1 {
+		return &batchReader{reader: r, videos: videos}, nil
 	}
 	return &r, nil
 }
@@ -402,8 +403,8 @@ func frame(room []byte, v *videofile.File, n, k int) []byte {
 // A batchReader decodes several clips by one process.
 type batchReader struct {
 	reader
-	from  *decoding
-	clips []videofile.Clip
+	videos *decoding
+	clips  []videofile.Clip
 }
 
 // most is how many bytes the frames of a clip have, of those that are decoded together: they are all in memory at once.
@@ -421,7 +422,7 @@ func (r *batchReader) PlaceBatch(ctx context.Context, indices []int, dst dataset
 		}
 		if len(r.clips) == videofile.Together || k == len(indices)-1 {
 			dst.At(k).Stage(dataset.StageDecode)
-			if err := r.from.in.DecodeTogether(ctx, r.clips); err != nil {
+			if err := r.videos.in.DecodeTogether(ctx, r.clips); err != nil {
 				return fmt.Errorf("video: %w", err)
 			}
 			r.clips = r.clips[:0]
@@ -440,7 +441,7 @@ func (r *batchReader) add(i int, dst dataset.Slot) (err error) {
 		return err
 	}
 	r.tell(n, dst)
-	v, distinct := r.from.videos[n], &r.from.distinct
+	v, distinct := r.videos.videos[n], &r.videos.distinct
 	size := begin(distinct, v, r.frames)
 	if len(distinct.Numbers) > most/size {
 		return fmt.Errorf("video: %s: the frames of clip %d have more than %d bytes", r.names[n], k, most)

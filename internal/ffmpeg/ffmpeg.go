@@ -43,6 +43,11 @@ func Input(file, formats string) []string {
 	return []string{"-protocol_whitelist", "file,pipe", "-format_whitelist", formats, "-i", "file:" + file}
 }
 
+// Probe are the arguments of ffprobe for what it says of a stream of a file, a line each: see [Values].
+func Probe(stream, entries, file, formats string) []string {
+	return append([]string{"-hide_banner", "-v", "error", "-select_streams", stream, "-show_entries", entries, "-of", "compact"}, Input(file, formats)...)
+}
+
 // Pipe is how args name output k of [Program.Run].
 func Pipe(k int) string {
 	if k == 0 {

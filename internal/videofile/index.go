@@ -92,7 +92,7 @@ func (v *File) check() error {
 
 // probe reads the packets of a video, without decoding them.
 func (d *Folder) probe(ctx context.Context, file string, v *File) error {
-	args := append([]string{"-hide_banner", "-v", "error", "-select_streams", "V:0", "-show_entries", "packet=pts,duration,flags:stream=width,height,time_base", "-of", "compact"}, ffmpeg.Input(file, formats)...)
+	args := ffmpeg.Probe("V:0", "packet=pts,duration,flags:stream=width,height,time_base", file, formats)
 	var last int64 // the duration of the frame that is shown last
 	streams, packets := 0, int64(0)
 	err := d.probing.Run(ctx, nil, args, func(out io.Reader) error {

@@ -114,8 +114,9 @@ type Task struct {
 	Layout
 }
 
-// Open makes a reader of what inner reads. Readers share no memory.
-func (x *Task) Open(inner dataset.Reader) *Reader {
+// Open makes a reader of what inner reads, which is a [BatchReader] if inner is one. But images with annotations are placed one by one, because what is placed
+// with them is, too. Readers share no memory.
+func (x *Task) Open(inner dataset.Reader) dataset.Reader {
 	r := &Reader{Task: x, Inner: inner, Raw: x.Raw, Lane: newLane(x.Plan)}
 	r.cells = make([]dataset.Cell, len(x.In))
 	r.input = dataset.NewCell(x.In[x.Field])
@@ -126,6 +127,9 @@ func (x *Task) Open(inner dataset.Reader) *Reader {
 	}
 	if x.Raw.Pixel == 0 {
 		r.parts, _ = inner.(dataset.PartReader)
+	}
+	if b, ok := inner.(dataset.BatchReader); ok && !x.Moves {
+		return &BatchReader{Reader: r, inner: b}
 	}
 	return r
 }

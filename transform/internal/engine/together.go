@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/transform/internal/source"
@@ -17,15 +18,6 @@ type BatchReader struct {
 	of   dataset.Slots // while the inner dataset places some of them
 	from int           // the first of these
 	n    int           // how many they are
-}
-
-// OpenTogether is Open, but the reader may be a BatchReader. Images with annotations are placed one by one, because what is placed with them is, too.
-func (x *Task) OpenTogether(inner dataset.Reader) dataset.Reader {
-	r := x.Open(inner)
-	if b, ok := inner.(dataset.BatchReader); ok && !x.Moves {
-		return &BatchReader{Reader: r, inner: b}
-	}
-	return r
 }
 
 // Inputs that are held together are not more than mostTogether, and, if they are as large as the largest so far, have not more than together bytes.
@@ -55,7 +47,7 @@ func (r *BatchReader) PlaceBatch(ctx context.Context, indices []int, dst dataset
 				return err
 			}
 		}
-		r.inputs = r.inputs[:min(len(r.inputs), r.most())]
+		r.inputs = slices.Delete(r.inputs, min(len(r.inputs), r.most()), len(r.inputs))
 	}
 	return nil
 }
